@@ -305,7 +305,7 @@ def test_output_of_a_batch(tmp_path: Path) -> None:
     assert two.sample_logprobs == ((-2.0,),)
     assert found[1].logprobs is None
     assert found[2].problems == ("failed: status 500: model over",)
-    assert found[3].problems == ("failed: status None: too late",)
+    assert found[3].problems == ("failed: too late",)
     assert (found[4].answer, found[4].logprobs) == (" Austen", (-0.5,))
     assert (found[5].answer, found[5].logprobs) == ("Austen", (-0.25,))
     opened = open_answer_file(out)

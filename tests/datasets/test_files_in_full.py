@@ -136,7 +136,7 @@ def test_a_letter_is_right_or_wrong_as_its_option_is(
 def test_several_right_options_are_told(tmp_path: Path) -> None:
     one = sample(1, "ANSWER: C", ["A", "C"], choices=OPTIONS)
     ((row,), _) = read(logged(tmp_path / "log.json", one))
-    assert row.golds == (Gold("Lisbon", aliases=("A",)), Gold("the Danube", aliases=("C",)))
+    assert row.golds == (Gold("Lisbon and the Danube", aliases=("AC",)),)
     assert "2 options are right" in row.problems[0]
 
 
@@ -158,7 +158,7 @@ def test_what_ended_an_answer_of_inspect_is_told_and_kept(tmp_path: Path) -> Non
     (model,) = open_answers(path)
     notices = "\n".join(model.notices)
     assert "2 rows: the answer was cut off at the token limit (max_tokens)" in notices
-    assert "1 rows: a content filter ended the answer (content_filter)" in notices
+    assert "1 row: a content filter ended the answer (content_filter)" in notices
 
 
 def test_turns_and_images_beside_a_question_are_told(tmp_path: Path) -> None:
@@ -434,7 +434,8 @@ def test_commas_stay_in_other_columns_and_files(tmp_path: Path) -> None:
     mixed.write_text('question;answer;gold\nA?;x;1,5\nB?;x;"Bonn, 1999"\nC?;x;2.5\n')
     rows, notices = read(mixed)
     assert [row.gold for row in rows] == [("1,5",), ("Bonn, 1999",), ("2.5",)]
-    assert notices == ["commas in numbers stay in: gold"]
+    told = "commas in numbers stay in: gold, which holds texts too; 1,5 counts as 1.5"
+    assert notices == [told]
     plain = tmp_path / "u.csv"
     plain.write_text('question,answer,gold\nA?,x,"1,500"\n')
     rows, notices = read(plain)

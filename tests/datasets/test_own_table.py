@@ -133,7 +133,7 @@ def test_questions_without_gold_and_without_answer_are_told(tmp_path: Path) -> N
         ("t.jsonl", row(question=" "), "line 1: the question is empty"),
         ("t.jsonl", row() + row(question=["Q"]), r"line 2: question is \['Q'\]; expected a text"),
         ("t.jsonl", row(gold=[["A"]]), r"line 1: gold \['A'\]: expected a text, a number"),
-        ("t.jsonl", row(gold={"text": ["A"]}), r"line 1: gold .*: expected a text, a number"),
+        ("t.jsonl", row(gold={"txt": ["A"]}), r"line 1: gold .*: expected a text, a number"),
         ("t.jsonl", row(gold=["A", "B"], aliases=["C"]), "aliases are other ways .* there are 2"),
         ("t.jsonl", row(aliases=3), "line 1: aliases: expected"),
         ("t.jsonl", row(answerable="maybe"), "line 1: answerable is 'maybe'"),
@@ -143,7 +143,7 @@ def test_questions_without_gold_and_without_answer_are_told(tmp_path: Path) -> N
             row() + row(gold="Bob"),
             "line 2: question asked on line 1 with different answers",
         ),
-        ("t.csv", "question,gold\nQ?,\"['A' 'B']\"\n", "line 2: gold .* looks like a list"),
+        ("t.csv", "question,gold\nQ?,\"['A''B']\"\n", "line 2: gold .* looks like a list"),
         ("t.csv", 'question,gold\nQ?,"[""a"", ""b"""\n', "line 2: gold .* looks like a list"),
         ("t.csv", "question,gold\nQ?,[redacted]\n", r'line 2: .* looks like a list.*\["…", "…"\]'),
         (
@@ -248,7 +248,7 @@ def test_a_missing_value_that_was_written_out_is_told(tmp_path: Path) -> None:
 def test_decimal_commas_are_told(tmp_path: Path) -> None:
     text = "question;gold\nA?;0,5\nB?;1,500\nC?;3,14159\nD?;one, two\n"
     data = datasets.load_dataset(f"file:{write(tmp_path, 't.csv', text)}")
-    assert "commas in numbers stay in: gold" in data.notes
+    assert any(note.startswith("commas in numbers stay in: gold,") for note in data.notes)
 
 
 @pytest.mark.parametrize("yes", ["yes", "TRUE", "1", "1.0", 1.0, True])

@@ -42,7 +42,7 @@ data_app = cyclopts.App(
     help="Inspect question sets before you ask a model.",
     group_parameters=OPTIONS,
     help_epilogue=help_examples(
-        "sayso data list", "sayso data show uncle", "sayso data check mine.jsonl"
+        "sayso data list", "sayso data show uncle", "sayso data check file:mine.jsonl"
     ),
 )
 data_app.command(

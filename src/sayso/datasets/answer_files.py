@@ -255,4 +255,4 @@ def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, st
             f"{'did you mean' if likely else 'name it with'} {naming}"
         )
     notices = [] if has_answers(row, columns) else [only_samples(likely, naming)]
-    return [*notices, *tables.decimal_comma_notes(path)]
+    return [*notices, *tables.notes_on_cells(path)]

@@ -15,18 +15,30 @@ import msgspec
 
 from sayso.datasets.columns import COLUMNS, called_elsewhere, check_column_map, places_of
 from sayso.datasets.tables import (
+    ANSWER_KEYS,
     as_frame,
     as_text,
+    cell_value,
     frame_rows,
-    gold_in,
+    gold_values,
+    golds_in,
     is_text_table,
     is_timestamp,
     list_in,
+    read_list_cell,
     read_table,
     solved,
+    spoken_truth,
     truth_value,
 )
-from sayso.datasets.tools.values import CALLED, ending_in, spoken_text
+from sayso.datasets.tools.values import (
+    CALLED,
+    ReplyText,
+    ending_in,
+    is_spoken,
+    spoken_text,
+    token_texts,
+)
 from sayso.harmless import json_kind
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import UNKNOWN_LOGPROB, Gold, InputError, is_blank
@@ -247,7 +259,7 @@ def answer_row(
     places = places_of(row, columns or {}, others)
     given = dict.fromkeys(COLUMNS) | {ours: row.get(theirs) for ours, theirs in places.items()}
     if loose:
-        given = {n: _cell(n, v) for n, v in given.items()}
+        given = {n: _cell(n, v, problems) for n, v in given.items()}
     given |= _bounded(given, problems)
     gold, golds = _gold(given["gold"], given["aliases"], problems)
     samples = _texts("samples", given["samples"], problems)
@@ -278,6 +290,9 @@ def answer_row(
         aspect=_text("aspect", given["aspect"], problems),
         golds=golds,
     )
+    truths = spoken_truth([answer.answer, *gold]) if gold and len(gold) == 1 else None
+    if truths is not None:
+        answer = msgspec.structs.replace(answer, answer=truths[0], gold=(truths[1],))
     answer = _of_the_same_tokens(answer, problems)
     above = sum(value > ABOVE_ZERO for value in answer.logprobs or ())
     if above:
@@ -308,12 +323,18 @@ def _about_texts(problem: str) -> bool:
     return problem.startswith(about) or problem.endswith("samples are not texts")
 
 
-def _cell(name: str, value: object) -> object:
+def _cell(name: str, value: object, problems: list[str]) -> object:
     """Return the value of a text cell: empty is nothing, a list is JSON or as Python writes it."""
     if not isinstance(value, str):
         return value
     if not value.strip():
         return value if name == "answer" else None
+    if name in ("gold", "aliases"):
+        try:
+            return read_list_cell(value)
+        except InputError as error:
+            problems.append(str(error))
+            return None
     if name in TEXTS or value.lstrip()[:1] not in ("[", "{"):
         return value
     values = list_in(value)
@@ -321,12 +342,13 @@ def _cell(name: str, value: object) -> object:
 
 
 def _text(name: str, value: object, problems: list[str]) -> str | None:
-    said = None
-    if name in SPOKEN and (not isinstance(value, str) or '"role"' in value):
-        said = spoken_text(value, SPOKEN[name])
-    if said and said != value:
-        problems.append(f"the {name} is a message or a chat: its last text is read")
-        return said
+    if name in SPOKEN:
+        held = cell_value(value) if isinstance(value, str) else None
+        if is_spoken(held) or (name == "answer" and _is_unclear(held)):
+            value = held
+        if not isinstance(value, str) and (said := spoken_text(value, SPOKEN[name])):
+            problems.append(f"the {name} is a message or a chat: its last text is read")
+            return said
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool | int | float):
@@ -336,6 +358,15 @@ def _text(name: str, value: object, problems: list[str]) -> str | None:
         return text
     problems.append(f"{name} is {json_kind(value)}, expected text")
     return None
+
+
+def _is_unclear(value: object) -> bool:
+    """Tell whether an object that is an answer does not say which part of it answers."""
+    if not isinstance(value, dict):
+        return False
+    names = {"".join(filter(str.isalnum, name.casefold())) for name in value}
+    several = sum(not isinstance(part, int | float) for part in value.values()) > 1
+    return "error" in names or (several and ANSWER_KEYS.isdisjoint(names))
 
 
 def _texts(name: str, value: object, problems: list[str]) -> tuple[str, ...] | None:
@@ -370,6 +401,29 @@ def finite_numbers(name: str, value: object, problems: list[str]) -> Floats | No
     if bad:
         problems.append(f"{bad} of {len(values)} {name} are missing or not finite")
     return values
+
+
+def reply_columns(
+    replies: Sequence[ReplyText], problems: list[str], *, local: bool = False
+) -> dict[str, Any]:
+    """Return what replies tell of a row: the first is its answer, the others are samples.
+
+    A ``local`` model's log-probabilities are not those of its tokens.
+    """
+    if not replies:
+        return {}
+    logprobs = [finite_numbers("log-probabilities", one.tokens, problems) for one in replies]
+    known = {
+        "logprobs": logprobs[0],
+        "tokens": token_texts(replies[0].tokens),
+        "sample_logprobs": tuple(logprobs[1:]) if any(logprobs[1:]) else None,
+    }
+    return {
+        "answer": replies[0].text,
+        "samples": tuple(reply.text or "" for reply in replies[1:]),
+        "finish": replies[0].finish,
+        **({} if local else known),
+    }
 
 
 def _number(value: object) -> float:
@@ -425,27 +479,17 @@ def _gold(
 
     An empty list is no gold. ``aliases`` are other ways to write a single gold.
     """
-    values = value if isinstance(value, list | tuple) else () if value is None else (value,)
+    values = gold_values(value)
     texts = tuple(solved(one) for one in values if isinstance(one, str))
     if len(texts) == len(values) and aliases is None and not any(map(is_timestamp, texts)):
         return tuple(text for text in texts if text.strip()) or None, None
     try:
-        golds = [gold_in(one) for one in values if one is not None]
+        golds = golds_in(value, aliases)
     except InputError as error:
         problems.append(str(error))
-        return None, None
-    golds = [gold for gold in golds if gold.value.strip()]
-    given = _texts("aliases", [aliases] if isinstance(aliases, str) else aliases, problems) or ()
-    also = [text.strip() for text in given if text.strip()]
-    if also and len(golds) != 1:
-        problems.append(
-            f"aliases are other ways to write a single gold, but there are {len(golds)}"
-        )
-    elif also:
-        names = dict.fromkeys(n for n in (*golds[0].aliases, *also) if n != golds[0].value)
-        golds = [msgspec.structs.replace(golds[0], aliases=tuple(names))]
+        return (None, None) if aliases is None else _gold(value, None, problems)
     right = tuple(dict.fromkeys(name for gold in golds for name in gold.names))
-    return right or None, tuple(golds) or None
+    return right or None, golds or None
 
 
 def _votes(value: object) -> Floats:

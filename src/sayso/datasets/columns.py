@@ -18,6 +18,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from rapidfuzz.distance import OSA
+
 from sayso.datasets.tools.values import REASONS
 from sayso.harmless import printable
 from sayso.records import InputError
@@ -296,7 +298,7 @@ def slips_among(names: Collection[Any], lacking: Collection[str]) -> list[str]:
 
 def safe_name(name: object) -> str:
     """Return a name that somebody else chose, on one line and harmless."""
-    text = printable(name)
+    text = printable(name) or "(no name)"
     return f"{text[:39]}…" if len(text) > 40 else text
 
 
@@ -309,7 +311,7 @@ def _meant(theirs: object, lacking: Collection[str]) -> str | None:
         if ours in lacking and name in elsewhere:
             return _as(ours, theirs)
     candidates = (n for ours in COLUMNS if ours in lacking for n in (ours, *COLUMNS[ours].also))
-    near = [(distance(name, ours), ours) for ours in candidates if is_slip(name, ours)]
+    near = [(OSA.distance(name, ours), ours) for ours in candidates if is_slip(name, ours)]
     if not near:
         return None
     return _as(canonical(min(near)[1]), theirs)
@@ -337,23 +339,7 @@ def is_slip(name: str, ours: str) -> bool:
         return name[0] == ours[0]
     if len(name) == len(ours) <= 5:
         return False
-    return distance(name, ours) <= (2 if len(ours) >= 8 else 1)
-
-
-def distance(a: str, b: str) -> int:
-    """Return how many letters differ: added, dropped, changed, or swapped with the next one."""
-    if abs(len(a) - len(b)) > 2:
-        return 3
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        before, row, last = row, [i], before
-        for j, y in enumerate(b, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-    return row[-1]
+    return OSA.distance(name, ours) <= (2 if len(ours) >= 8 else 1)
 
 
 # ---- the table of the docs

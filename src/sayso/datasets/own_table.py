@@ -32,15 +32,15 @@ from sayso.datasets.dataset import DENIES, Dataset, questions_hash, truth_of
 from sayso.datasets.tables import (
     SUFFIXES,
     WRITTEN_OUT,
-    decimal_comma_notes,
-    gold_in,
+    golds_in,
     is_text_table,
+    notes_on_cells,
     read_list_cell,
     read_table,
     stem_of,
     suffix_of,
 )
-from sayso.records import Aspect, Gold, InputError, Question, content_id, question_id, tier_of
+from sayso.records import Aspect, InputError, Question, content_id, question_id, tier_of
 
 PREFIX = "file:"
 
@@ -74,7 +74,7 @@ def load_own_table(path: Path) -> Dataset:
         )
     name = stem_of(file).encode("utf-8", "replace").decode()
     data = from_rows(read_table(file), named, name, place, loose=is_text_table(file))
-    return msgspec.structs.replace(data, notes=(*data.notes, *decimal_comma_notes(file)))
+    return msgspec.structs.replace(data, notes=(*data.notes, *notes_on_cells(file)))
 
 
 def from_rows(
@@ -117,7 +117,7 @@ def from_rows(
         ),
         (
             "golds are NaN, None, null or N/A: leave the cell empty if there is no gold",
-            sum(value.casefold() in WRITTEN_OUT for value in values),
+            sum(value in WRITTEN_OUT for value in values),
         ),
     ):
         notes += [f"{number:,} {what}"] if number else []
@@ -165,11 +165,13 @@ def _question(cells: Mapping[str, Any], name: str, source: str, line: int) -> Qu
     wording = text("question")
     if not wording:
         raise InputError(f"{place}: the question is empty; every row needs one")
-    golds = _golds(cells, place)
+    golds = golds_in(cells["gold"], cells["aliases"], place)
     answerable: bool | None = True if golds else None
     if cells["answerable"] is not None:
         answerable = truth_of(cells, "answerable", source, line)
-    if answerable is False and all(DENIES.search(gold.value) for gold in golds):
+    if answerable is False and all(
+        gold.value in WRITTEN_OUT or DENIES.search(gold.value) for gold in golds
+    ):
         golds = ()  # the gold says so too
     if answerable is False and golds:
         raise InputError(f"{place}: it has a gold, and answerable is false; remove one of them")
@@ -188,23 +190,3 @@ def _question(cells: Mapping[str, Any], name: str, source: str, line: int) -> Qu
         aspect=Aspect(aspect) if aspect else None,
         context=context,
     )
-
-
-def _golds(cells: Mapping[str, Any], place: str) -> tuple[Gold, ...]:
-    """Return the true values of a row: texts, numbers, or objects with a value and aliases."""
-    value = cells["gold"]
-    values = value if isinstance(value, list) else [] if value is None else [value]
-    read = (gold_in(one, place) for one in values if one is not None)
-    golds = tuple(gold for gold in read if gold.value.strip())
-    aliases = cells["aliases"]
-    if aliases is None:
-        return golds
-    aliases = [aliases] if isinstance(aliases, str) else aliases
-    if not isinstance(aliases, list) or not all(isinstance(a, str) for a in aliases):
-        raise InputError(f"{place}: aliases: expected a text or a list of texts")
-    if len(golds) != 1:
-        raise InputError(
-            f"{place}: aliases are other ways to write a single gold, but there are {len(golds)}"
-        )
-    names = dict.fromkeys(a.strip() for a in aliases if a.strip() and a.strip() != golds[0].value)
-    return (msgspec.structs.replace(golds[0], aliases=(*golds[0].aliases, *names)),)

@@ -98,7 +98,9 @@ class _Model:
         out = "; ".join(f"{n:,} left out: {why}" for why, n in self.left_out.items())
         lead = f"answers of {name}: {len(self.rows):,} of {self.count:,} rows are used"
         files = f", from {', '.join(dict.fromkeys(self.files))}"
-        worst = [f"{n:,} rows: {problem}" for problem, n in self.problems.most_common(MOST)]
+        worst = [
+            f"{n:,} row{'s' * (n > 1)}: {problem}" for problem, n in self.problems.most_common(MOST)
+        ]
         notes = [f"{lead}{files}{'; ' if out else ''}{out}", *dict.fromkeys(self.notes), *worst]
         return RecordedModel(name, self.rows, tuple(notes))
 
@@ -145,7 +147,7 @@ def read_recorded(
                 raise InputError(f"{file}: {NO_QUESTIONS}: sayso score {file} --requests INPUT")
             raise InputError(
                 f"{file}: no row has a question and an answer "
-                f"({'; '.join(f'{n:,} rows: {why}' for why, n in left.items())}): "
+                f"({'; '.join(f'{n:,} × {why}' for why, n in left.items())}): "
                 "name its columns (--columns question=…,answer=…), or leave the file out"
             )
         _note(of_file, answers, Path(file).name)

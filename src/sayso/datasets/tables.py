@@ -6,6 +6,7 @@ Whatever the bytes are, the outcome is rows or one clear line naming the file an
 from __future__ import annotations
 
 import ast
+import contextlib
 import csv
 import datetime
 import gzip
@@ -14,7 +15,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from importlib.resources import files
@@ -172,7 +173,10 @@ def read_list(path: Path) -> Iterator[Row]:
         return
     value = parse_json(text, path, 1, "; a file with one object per line must end in .jsonl")
     if not isinstance(value, list):
-        raise InputError(f"{path}: expected a list of objects, got {json_kind(value)}")
+        parts = value.items() if isinstance(value, dict) else ()
+        under = next((name for name, part in parts if isinstance(part, list)), None)
+        way = f"; save what is under {under!r:.40} as a file of its own" if under else ""
+        raise InputError(f"{path}: expected a list of objects, got {json_kind(value)}{way}")
     for number, row in enumerate(value, 1):
         yield number, whole(row, f"{path} row {number}")
 
@@ -332,33 +336,69 @@ def clean_value(value: object) -> object:
 
 
 def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
-    """Yield (line, row) of a CSV or TSV file, as :func:`_cells` does, decimal commas as points."""
-    names = [name for name, numbers in _decimal_commas(path).items() if numbers]
-    for line, row in _cells(path):
-        plain = {name: row[name].replace(".", "").replace(",", ".") for name in names}
-        yield line, {**row, **plain}
+    """Yield (line, row) of a CSV or TSV file, as :func:`_cells` does, numbers and truth in English.
 
-
-def _decimal_commas(path: Path) -> dict[str, bool]:
-    """Return the columns of a CSV or TSV file with a decimal comma, and whether all is numbers.
-
-    A file whose cells are separated by commas has none.
+    Decimal commas of a column of numbers become points, points of thousands go, and a column of
+    truth in another language becomes yes and no.
     """
-    found, others = dict[str, bool](), set[str]()
-    for _, row in _cells(path) if is_text_table(path) and _separator(path) != "," else ():
-        for name, cell in row.items():
-            whole, comma, part = cell.strip().lstrip("+-").partition(",")
-            if not re.fullmatch(r"\d*|\d{1,3}(?:\.\d{3})+", whole) or not (part or "0").isdigit():
+    ways, _ = _ways_of_writing(path)
+    for line, row in _cells(path):
+        yield line, {n: ways[n](cell) if n in ways else cell for n, cell in row.items()}
+
+
+def notes_on_cells(path: Path) -> list[str]:
+    """Return notes on how a CSV or TSV file writes numbers, truth and quotes."""
+    return _ways_of_writing(path)[1]
+
+
+#: 1.234.567 and 2.962; a decimal comma: 2,962 may be one, 2,96 and 2.962,5 are; a whole number
+_THOUSANDS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\w.]*\d)")
+_COMMA = re.compile(
+    r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+,\d+|0,\d+|\d+,(?:\d{1,2}|\d{4,}))(?![\w,.]*\d)"
+)
+_NUMBER = re.compile(r"[+-]?(?:\d*|\d{1,3}(?:\.\d{3})+)(?:,\d+)?")
+
+
+def _ways_of_writing(path: Path) -> tuple[dict[str, Callable[[str], str]], list[str]]:
+    """Return how the columns of a CSV or TSV file are put into English, and notes on its cells.
+
+    A file whose cells are separated by commas is not read for it.
+    """
+    separator = _separator(path) if is_text_table(path) else ","
+    commas, others, decimal, points = dict[str, None](), set[str](), False, ""
+    words: dict[str, set[str | None]] = {}
+    notes: list[str] = []
+    for line, row in _cells(path) if separator != "," else ():
+        for name, text in ((name, cell.strip()) for name, cell in row.items()):
+            if not _NUMBER.fullmatch(text):
                 others.add(name)
-            elif comma:
-                found[name] = True
-    return {name: name not in others for name in found}
+            elif "," in text:
+                commas[name] = None
+            if text and text[0] not in "[{":
+                decimal = decimal or name in commas or _COMMA.search(text) is not None
+                points = points or (found[0] if (found := _THOUSANDS.search(text)) else "")
+                words.setdefault(name, set()).add(text if truth_value(text) is not None else None)
+            inner = text.split("\n")[1:-1]
+            if any(one.count(separator) == len(row) - 1 for one in inner):
+                place = f"lines {line - len(inner) - 1:,} to {line:,}"
+                notes.append(f"{place}: one quoted cell holds whole rows; is a quote not closed?")
+    ways = dict.fromkeys(words, _without_points) if decimal and points else {}
+    for name in commas:
+        stay = f"commas in numbers stay in: {name}, which holds texts too; 1,5 counts as 1.5"
+        notes.append(stay if name in others else f"decimal commas are read as points in: {name}")
+        if name not in others:
+            ways[name] = lambda cell: cell.replace(".", "").replace(",", ".")
+    if points:
+        read = "thousands" if decimal else "a decimal point: write thousands without it"
+        notes.append(f"points in numbers such as {points} are read as {read}")
+    for name in (name for name, said in words.items() if len({*(spoken_truth(said) or ())}) == 2):
+        notes.append(f"words of truth are read as yes and no in: {name}")
+        ways[name] = lambda cell: ("no", "yes")[bool(truth_value(cell))] if cell.strip() else cell
+    return ways, notes
 
 
-def decimal_comma_notes(path: Path) -> list[str]:
-    """Return a note on each column of a CSV or TSV file that has decimal commas."""
-    told = {True: "decimal commas are read as points", False: "commas in numbers stay"}
-    return [f"{told[read]} in: {name}" for name, read in _decimal_commas(path).items()]
+def _without_points(cell: str) -> str:
+    return _THOUSANDS.sub(lambda found: found[0].replace(".", ""), cell)
 
 
 def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -374,14 +414,21 @@ def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         with path.open("rb") as raw:
             check_encoding(raw.read(4), path)
         with any_length(), path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, delimiter=_separator(path), strict=True)
+            separator = _separator(path)
+            reader = csv.reader(file, delimiter=separator, strict=True)
             header = [name.strip() for name in next(reader, [])]
+            if SEPARATED.fullmatch(separator.join(header)):
+                header = [name.strip() for name in next(reader, [])]
+            while header[1:] and not header[-1]:  # what a spreadsheet writes of empty columns
+                header.pop()
             _check_header(path, header)
             empty = True
             for cells in reader:
                 line = reader.line_num
                 if not any(cell.strip() for cell in cells):
                     continue
+                while len(cells) > len(header) and not cells[-1].strip():
+                    cells.pop()
                 if len(cells) != len(header):
                     raise InputError(
                         f"{path} line {line}: {len(cells)} cells, but the header names "
@@ -397,9 +444,13 @@ def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         )  # names the line: files are decoded in blocks
         raise
     except csv.Error as error:
-        raise InputError(f"{path} after line {line}: wrong CSV ({error})") from None
+        raise InputError(f"{path} line {line + 1}: wrong CSV ({error})") from None
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+#: the first line by which a spreadsheet says what separates cells
+SEPARATED = re.compile(r"sep=([,;\t|])[,;\t|]*")
 
 
 def _separator(path: Path) -> str:
@@ -407,10 +458,12 @@ def _separator(path: Path) -> str:
     if path.suffix.lower() == ".tsv":
         return "\t"
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
             bare = re.sub(r'"[^"]*"', "", file.readline())
     except OSError as error:
         raise unreadable(path, error) from error
+    if named := SEPARATED.fullmatch(bare.strip("\r\n")):
+        return named[1]
     return next((sign for sign in ",;\t" if sign in bare), ",")
 
 
@@ -420,7 +473,8 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
     _check_width(len(header), path)
     name = twice(header)
     if name is not None:
-        raise InputError(f"{path} line 1: two columns are called {name!r}; rename one")
+        what = f"are called {name!r}; rename one" if name else "have no name; name them"
+        raise InputError(f"{path} line 1: two columns {what}")
 
 
 def _check_width(columns: int, path: Path) -> None:
@@ -497,48 +551,108 @@ def read_rows_under(path: Path, key: str) -> Iterator[tuple[int, Any]]:
 
 # ---- what stands in one cell: lists written as text, and golds of any type
 
-_ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|None)"""
-#: a list as Python and pandas write it; texts without a comma between them are no list, though
-#: Python would join them
-_PYTHON = re.compile(rf"\[\s*(?:{_ITEM}\s*(?:,\s*{_ITEM}\s*)*,?\s*)?\]", re.DOTALL)
+#: what a list holds as Python, pandas and numpy write it, with the space to the next entry, which
+#: numpy sets without a comma; else its calls and its NaN
+_ITEM = re.compile(
+    r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[+-]?\d[\w.+-]*)"""
+    r"""(\s+(?=['"]|[+-]?[\d.]))?|(?:\bnp\.\w+|\barray)\(|(?:,\s*dtype=[\w']+)?\)|\bnan\b""",
+    re.DOTALL,
+)
+#: a list of numbers with decimal commas: "[-0,2, -1,3]"
+_DECIMALS = re.compile(r"\[\s*-\d+,\d+(?:\s*(?:,\s|;)\s*-?\d+,\d+)*\s*\]")
 #: Wikidata writes 1815-12-10T00:00:00Z, pandas 1815-12-10 00:00:00
 _TIMESTAMP = re.compile(r"([+-]?\d{4,}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0+)?Z?")
 #: the end of a worked solution: "#### 36" in GSM8K, a box in MATH
 _SOLUTION = re.compile(
     r".*(?:\s####[ \t]*(\S[^\n]*?)\s*|\\boxed\{((?:[^{}]|\{[^{}]*\})+)\}[^\n]*)", re.DOTALL
 )
-#: truth values as people write them, and spreadsheets in other languages
-YES, NO = (
-    frozenset(words.casefold().split())
+#: truth values as people write them, and spreadsheets in other languages; those in English; how a
+#: missing value, and that there is no answer, look when they were written out as a text; what an
+#: object that is an answer calls it, as the judge knows it
+YES, NO, ENGLISH, WRITTEN_OUT, ANSWER_KEYS = (
+    frozenset(words.split())
     for words in files(__package__).joinpath("data/truth.txt").read_text("utf-8").splitlines()
 )
-#: how a missing value looks when it was written out as a text
-WRITTEN_OUT = frozenset(("nan", "none", "null", "n/a", "<na>"))
+
+
+def cell_value(cell: str) -> object:
+    """Return the list or object that a text holds, in JSON or as Python and numpy write it.
+
+    ``None`` for any other text.
+    """
+    text = cell.strip()
+    if text[:1] not in ("[", "{") and text[:2] not in ("('", '("'):
+        return None
+    if _DECIMALS.fullmatch(text):
+        text = re.sub(r",(?=\d)", ".", text).replace(";", ",")
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(text, parse_constant=lambda _: None)
+    text = f"[{text[1:-1]}]" if text[:1] == "(" and text[-1:] == ")" else text
+    try:
+        value = ast.literal_eval(_ITEM.sub(_in_python, text))
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+    return list(value) if isinstance(value, set) else value
+
+
+def _in_python(found: re.Match[str]) -> str:
+    """Return a part of a list as Python reads it, which would join texts that touch."""
+    if found[1] is not None:
+        if not found[2] and found.string[found.end() :][:1] in ("'", '"'):
+            raise ValueError(found[1])
+        return f"{found[1]}, " if found[2] else found[1]
+    return "None" if found[0] == "nan" else ""
 
 
 def list_in(cell: str) -> list[Any] | None:
-    """Return the list that a cell holds, in JSON or as Python writes it; ``None`` for no list.
+    """Return the list that a cell holds; ``None`` for no list.
 
-    An object of JSON with a ``value``, which is a gold, is a list of one.
+    An object with a ``value``, which is a gold, or of SQuAD is a list of one.
     """
-    text = cell.strip()
-    if text[:1] == "{" and '"value"' in text:
-        text = f"[{text}]"
-    if text[:1] != "[":
-        return None
-    try:
-        value = json.loads(text, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        if not _PYTHON.fullmatch(text):
-            return None
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return None
+    value = cell_value(cell)
+    if isinstance(value, dict) and ("value" in value or _is_of_squad(value)):
+        return [value]
     return value if isinstance(value, list) else None
 
 
-def read_list_cell(cell: str, place: str) -> object:
+def gold_values(value: object) -> list[Any]:
+    """Return the golds in a cell or a list of them: those of an object of SQuAD are its texts."""
+    golds = []
+    for one in value if isinstance(value, list | tuple) else [value]:
+        texts = one["text"] if isinstance(one, dict) and _is_of_squad(one) else [one]
+        golds += texts if isinstance(texts, list) else [texts]
+    return [one for place, one in enumerate(golds) if one is not None and one not in golds[:place]]
+
+
+def _is_of_squad(value: dict[str, Any]) -> bool:
+    return {"text"} <= value.keys() <= {"text", "answer_start"}
+
+
+def golds_in(value: object, aliases: object, place: str = "") -> tuple[Gold, ...]:
+    """Return the golds in a cell; ``aliases`` are other ways to write a single one.
+
+    ``place`` begins the message. Raises InputError.
+    """
+    golds = tuple(
+        gold for gold in (gold_in(v, place) for v in gold_values(value)) if gold.value.strip()
+    )
+    given = aliases if isinstance(aliases, list | tuple) else [aliases]
+    names = [text for text in given if isinstance(text, str)]
+    lead = f"{place}: " if place else ""
+    if len(names) < len(given) and aliases is not None:
+        raise InputError(f"{lead}aliases: expected a text or a list of texts")
+    also = [name.strip() for name in names if name.strip()]
+    if also and len(golds) != 1:
+        raise InputError(
+            f"{lead}aliases are other ways to write a single gold, but there are {len(golds)}"
+        )
+    if not also:
+        return golds
+    every = dict.fromkeys(name for name in (*golds[0].aliases, *also) if name != golds[0].value)
+    return (msgspec.structs.replace(golds[0], aliases=tuple(every)),)
+
+
+def read_list_cell(cell: str, place: str = "") -> object:
     """Return the list that a cell holds, or its text. Raises InputError for a broken list."""
     values = list_in(cell)
     if values is not None:
@@ -546,7 +660,7 @@ def read_list_cell(cell: str, place: str) -> object:
     text = cell.strip()
     if text[:2] in ('["', "['") or (text[:1] == "[" and text[-1:] == "]"):
         raise InputError(
-            f"{place}: gold {text!r:.40} looks like a list and cannot be read as one; "
+            f"{place}{': ' * bool(place)}gold {text!r:.40} looks like a list and cannot be read; "
             'write ["…", "…"], also around a single text in brackets'
         )
     return cell
@@ -609,6 +723,15 @@ def truth_value(value: object) -> bool | None:
         return word in YES if word in YES or word in NO else None
     number = isinstance(value, bool | int | float | Decimal) and value in (0, 1)
     return bool(value) if number else None
+
+
+def spoken_truth(texts: Collection[str | None]) -> list[str] | None:
+    """Return yes or no for texts that all are words of truth, one in another language at least."""
+    words = [(text or "").strip(" .!").casefold() for text in texts]
+    known = all(word in YES | NO and len(word) > 1 and word.isalpha() for word in words)
+    if not known or all(word in ENGLISH for word in words):
+        return None
+    return ["yes" if word in YES else "no" for word in words]
 
 
 def solved(text: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sayso.datasets.answer_rows import AnswerRow, finite_numbers
+from sayso.datasets.answer_rows import AnswerRow, reply_columns
 from sayso.datasets.tables import read_rows
-from sayso.datasets.tools.values import ReplyText, object_in, reply_texts, spoken_text, token_texts
+from sayso.datasets.tools.values import ReplyText, object_in, reply_texts, spoken_text
 from sayso.records import InputError
 
 #: why only ``sayso score`` reads such a file
@@ -41,29 +41,25 @@ def _batch_row(number: int, row: dict[str, object], name: str, question: str | N
     response = object_in(row.get("response"))
     body, status = response.get("body"), response.get("status_code")
     replies: list[ReplyText] = []
-    if isinstance(body, dict) and status in (200, None) and not row.get("error"):
+    error = row.get("error") or object_in(body).get("error")
+    if isinstance(body, dict) and status in (200, None) and not error:
         given = reply_texts(body)
         replies = [reply for reply in given if reply.text is not None]
         if not replies:
             why = "; ".join(problem for reply in given for problem in reply.problems())
             problems.append(f"failed: the response contains no text{f' ({why})' if why else ''}")
     else:
-        problems.append(f"failed: {_batch_reason(row.get('error') or body, status)}")
+        problems.append(f"failed: {_batch_reason(error or body, status)}")
     for place, reply in enumerate(replies):
         problems += reply.problems("sample" if place else "answer")
-    logprobs = [finite_numbers("log-probabilities", one.tokens, problems) for one in replies]
+    read = reply_columns(replies, problems)
     return AnswerRow(
         place=f"line {number}",
         question=question or "",
-        answer=replies[0].text if replies else None,
-        samples=tuple(reply.text or "" for reply in replies[1:]),
-        logprobs=logprobs[0] if replies else None,
-        tokens=token_texts(replies[0].tokens) if replies else None,
-        sample_logprobs=tuple(logprobs[1:]) if any(logprobs[1:]) else None,
         id=name,
         problems=tuple(dict.fromkeys(problems)),
         own=row,
-        finish=replies[0].finish if replies else None,
+        **read,
     )
 
 
@@ -71,7 +67,8 @@ def _batch_reason(error: object, status: object) -> str:
     """Return why a request of a batch failed, in one line."""
     inner = error.get("error", error) if isinstance(error, dict) else error
     message = inner.get("message") or inner.get("code") if isinstance(inner, dict) else inner
-    return " ".join(f"status {status}: {message or 'no response'}".split())[:200]
+    code = "" if status in (200, None) else f"status {status}: "
+    return " ".join(f"{code}{message or 'no response'}".split())[:200]
 
 
 def _questions(path: Path) -> dict[str, str]:

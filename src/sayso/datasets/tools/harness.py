@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from sayso.datasets.answer_rows import AnswerRow
-from sayso.datasets.tables import read_rows, solved
+from sayso.datasets.tables import gold_values, list_in, read_rows, solved
 from sayso.datasets.tools.inspect import with_choices
 from sayso.datasets.tools.values import object_in, text_in
 from sayso.records import InputError
@@ -121,11 +120,7 @@ def _prompt(arguments: object) -> str | None:
 
 
 def _harness_target(value: object) -> tuple[str, ...] | None:
-    """Return the golds. The harness writes a list as Python shows it, which reads as literals."""
-    if isinstance(value, str) and value.startswith("["):
-        try:
-            value = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return (str(value),)
-    values = value if isinstance(value, list) else [value]
-    return tuple(solved(str(v)) for v in values if v is not None and str(v).strip()) or None
+    """Return the golds. The harness writes a list as Python shows it."""
+    listed = list_in(value) if isinstance(value, str) else None
+    values = gold_values(value if listed is None else listed)
+    return tuple(solved(str(v)) for v in values if str(v).strip()) or None

@@ -30,7 +30,7 @@ from typing import IO, Any, NamedTuple
 
 import msgspec
 
-from sayso.datasets.answer_rows import AnswerRow, finite_numbers
+from sayso.datasets.answer_rows import AnswerRow, reply_columns
 from sayso.datasets.tables import unreadable
 from sayso.datasets.tools.values import (
     ReplyText,
@@ -38,7 +38,6 @@ from sayso.datasets.tools.values import (
     objects_in,
     reply_texts,
     spoken_text,
-    token_texts,
 )
 from sayso.records import Gold, InputError, Question
 
@@ -263,6 +262,9 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
         if sample.get("error"):
             failed.append(_reason(sample["error"]))
             continue
+        if sample.get("limit"):
+            kind, most = map(object_in(sample["limit"]).get, ("type", "limit"))
+            problems.append(f"the sample was ended by a limit: {kind} {most}")
         whole = partial(_whole, object_in(sample.get("attachments")))
         for reply in reply_texts(object_in(sample.get("output")), whole):
             problems += reply.problems("sample" if replies else "answer")
@@ -283,23 +285,15 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
     if len(turns) > 1 or any("text" not in part for part in parts):
         problems.append("the question is the user's last text: what stands beside it is not read")
     texts = [reply.text or "" for reply in replies]
-    logprobs = [
-        None if local else finite_numbers("log-probabilities", reply.tokens, problems)
-        for reply in replies
-    ]
+    read = reply_columns(replies, problems, local=local)
     row = AnswerRow(
         place=f"sample {name[:60]}",
         question=spoken_text(first.get("input"), whole=partial(_whole, attached)) or "",
-        answer=texts[0] if texts else None,
-        samples=tuple(texts[1:]),
-        logprobs=logprobs[0] if texts else None,
-        tokens=token_texts(replies[0].tokens) if replies and not local else None,
-        sample_logprobs=tuple(logprobs[1:]) if any(logprobs[1:]) else None,
         gold=_target(first.get("target")),
         id=str(first.get("id", name)),
         recorded=_scores(answered.get("scores")),
         problems=tuple(dict.fromkeys(problems)),
-        finish=replies[0].finish if replies else None,
+        **read,
     )
     row = with_choices(row, first.get("choices"))
     row = _with_question(row, object_in(first.get("metadata")))
@@ -310,40 +304,89 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
     return msgspec.structs.replace(row, own=own)
 
 
-#: a letter that names an option: behind "the answer is"; alone or in a box at the end of a line
-_LETTER = re.compile(
-    r"(\b(?i:answer is|option|choice|choose|pick|select)\s+[*_(\[]*"
-    r"|(?:\b(?i:answer)[\s:*_]+|\\boxed\{(?:\\text\{)?|<answer>|^[\s*_]*)[(\[]?"
-    r"(?=[A-Z][\s)\].:,;*_$}]*(?:$|</)))([A-Z])(?![\w'’])",
-    re.MULTILINE,
+#: options that an answer names, with what stands around them: {0} are their texts, {1} letters
+_NAMED = (
+    r"(?:(?P<told>\b(?i:answers? (?:is|are)|option|choice|choose|pick|select|either|both)\s+"
+    r"[*_(\[]*)"
+    r"|(?P<alone>\b(?i:answers?)[\s:*_]+|\\boxed\{{(?:\\text\{{)?|<answer>|^[\s*_]*)[(\[]?|\b)"
+    r"(?P<run>(?:{0}|{1}(?:[*_)\].:]*\s+{0})?)(?:(?:\s*(?:[*_)\],;/&+]|\b(?:and|or)\b))+[\s*_(\[]*"
+    r"(?:{0}|{1}(?:[*_)\].:]*\s+{0})?))*)(?P<end>[\s)\].:,;*_$}}]*(?:$|</))?"
 )
+#: an answer that opens with a letter and goes on to say why
+_OPENS = re.compile(r"[\s*_(]*[A-Z][).:]+\s+(?![A-Z]\.)\w")
+#: options with more characters are not looked for by their text
+_LONGEST_OPTION = 80
 
 
 def with_choices(row: AnswerRow, choices: object) -> AnswerRow:
     """Return a multiple-choice row with its options: in the question, and behind their letters.
 
-    The target of such a sample is a letter, and so is most of what is answered.
+    The target of such a sample is a letter, several, or the number (from 0) or text of an option,
+    and most of what is answered is a letter. Where an answer names several options, their letters
+    stand for them: it is right if these are all the right ones and no other.
     """
     texts = choices if isinstance(choices, list) else object_in(choices).get("text") or ()
-    options = dict(zip(ascii_uppercase, map(str, texts), strict=False))
-    right = [gold.strip("().") for gold in row.gold or ()]
-    if not right or not options.keys() >= {*right}:
-        return row
-    lines = {letter: f"{letter}) {text.strip()}" for letter, text in options.items()}
+    labels = object_in(choices).get("label") or ascii_uppercase
+    options = dict(zip(map(str, labels), (str(text).strip() for text in texts), strict=False))
+    right = sorted({name for gold in row.gold or () for name in _right_letters(gold, options)})
+    if not right:
+        told = ["the choices are left out, since the target names none of them"] * bool(options)
+        return msgspec.structs.replace(row, problems=(*row.problems, *told))
+    lines = {letter: f"{letter}) {text}" for letter, text in options.items()}
+    letters = {text.casefold(): letter for letter, text in options.items() if text}
+    short = sorted((t for t in letters if len(t) <= _LONGEST_OPTION), key=len, reverse=True)
+    part = rf"(?i:{'|'.join(map(re.escape, short)) or '(?!)'})(?!\w)"
+    letter = f"[{''.join(options)}](?![\\w'’])"
+    pattern = re.compile(_NAMED.format(part, letter), re.MULTILINE)
+    each = re.compile(f"{part}|{letter}")
+
+    def shown(found: re.Match[str]) -> str:
+        run = found["run"]
+        parts = each.findall(run)
+        names = "".join(sorted({letters.get(one.casefold(), one) for one in parts}))
+        bare = all(one in options for one in parts)
+        opens = found.start("run") < 3 and _OPENS.match(found.string)
+        if not (
+            found["told"] or (found["alone"] is not None and found["end"] is not None) or opens
+        ):
+            names = names if bare and len(parts) > 1 else ""
+        if not names or (len(names) == 1 and not (bare and len(parts) == 1)):
+            return found[0]
+        start, end = (found.start("run") - found.start(), found.end("run") - found.start())
+        return found[0][:start] + lines.get(names, names) + found[0][end:]
 
     def named(text: str) -> str:
-        return _LETTER.sub(lambda found: found[1] + lines.get(found[2], found[2]), text)
+        alone = text.strip(" .()*")
+        return pattern.sub(shown, text.upper() if len(alone) == 1 else text)
 
-    several = f"{len(right)} options are right: an answer with one of them counts as right"
+    several = f"{len(right)} options are right: an answer is right that names these and no other"
+    own = "".join(f"; its own verdict: --gold-metric file:{name}" for name in [*row.recorded][:1])
+    gold = Gold(" and ".join(options[one] for one in right), aliases=("".join(right),))
     return msgspec.structs.replace(
         row,
         question="\n".join([row.question, *lines.values()]),
         answer=None if row.answer is None else named(row.answer),
         samples=tuple(map(named, row.samples)),
-        gold=tuple(name for letter in right for name in (options[letter], letter)),
-        golds=tuple(Gold(options[letter], aliases=(letter,)) for letter in right),
-        problems=(*row.problems, *[several] * (len(right) > 1)),
+        gold=gold.names,
+        golds=(gold,),
+        problems=(*row.problems, *[several + own] * (len(right) > 1)),
     )
+
+
+def _right_letters(target: str, options: Mapping[str, str]) -> str:
+    """Return the letters of the options that a target names; "" for none."""
+    bare = target.strip("(). ")
+    if bare in options:
+        return bare
+    lettered = re.fullmatch(r"\(?(\w)[).:]+\s*(.+)", target.strip(), re.DOTALL)
+    name, text = lettered.groups() if lettered else ("", target.strip())
+    for letter, option in options.items():
+        if option.casefold() == text.casefold() and name in ("", letter):
+            return letter
+    if bare.isdecimal() and int(bare) < len(options):
+        return [*options][int(bare)]
+    several = re.findall("[A-Z]", bare) if re.fullmatch(r"[A-Z](?:[\s,;&]*[A-Z])*", bare) else []
+    return "".join(several) if options.keys() >= {*several} else ""
 
 
 def _with_question(row: AnswerRow, metadata: dict[str, Any]) -> AnswerRow:
@@ -382,7 +425,7 @@ def _whole(attachments: Mapping[str, Any], text: str) -> str:
 
 def _target(value: object) -> tuple[str, ...] | None:
     values = value if isinstance(value, list) else [value]
-    return tuple(v for v in values if isinstance(v, str) and v.strip()) or None
+    return tuple(str(v) for v in values if isinstance(v, str | int) and str(v).strip()) or None
 
 
 def _scores(scores: object) -> dict[str, float]:

@@ -131,6 +131,7 @@ def _deepeval_row(one: Mapping[str, Any], model: object) -> Row:
         "gold": _written(one.get("expectedOutput")),
         "context": "\n\n".join(map(str, context)) if isinstance(context, list) else None,
     })  # fmt: skip
+    row.told = [f"failed: {line(str(one['error']), 200)}"] if one.get("error") else []
     metrics = one.get("metricsData")
     for metric in metrics if isinstance(metrics, list) else ():
         if isinstance(metric, Mapping) and isinstance(metric.get("success"), bool):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from sayso.datasets.tables import cell_value
 from sayso.engines.engine import FINISHES
 from sayso.harmless import line
 from sayso.records import OTHER_END
@@ -93,7 +92,9 @@ def _reply(one: dict[str, Any], whole: Callable[[str], str]) -> ReplyText:
     tokens = [token for part in parts for token in objects_in(part.get("logprobs"))]
     listed = logprobs.get("content", logprobs.get("token_logprobs"))
     details = object_in(one.get("incomplete_details"))
-    reason = details.get("reason") or next((one[name] for name in REASONS if one.get(name)), "")
+    called = [item["type"] for item in objects_in(one.get("output")) if item.get("type") in CALLS]
+    ended = [details.get("reason"), *map(one.get, REASONS), *([] if text else called)]
+    reason = next(filter(None, ended), "")
     return ReplyText(text, tokens or listed, line(str(reason), 40))
 
 
@@ -115,14 +116,23 @@ def content_text(content: object, whole: Callable[[str], str] = str) -> str | No
     return "".join(whole(text) for text in told if isinstance(text, str)) if parts else None
 
 
+#: who speaks in a chat
+ROLES = ("user", "assistant", "system", "developer", "tool", "model")
+
+
+def is_spoken(value: object) -> bool:
+    """Tell whether a value is a chat, a message, its parts, or a reply of an API."""
+    one = object_in(value[0] if isinstance(value, list) and value else value)
+    return one.get("role") in ROLES or one.get("type") == "text" or "choices" in one
+
+
 def spoken_text(value: object, role: str = "user", whole: Callable[[str], str] = str) -> str | None:
     """Return a text, or that of a chat, a message or its parts, or a reply; also written as JSON.
 
     Of a chat that is the last turn of ``role``. ``None`` for anything else.
     """
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-        with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(value)
+    if isinstance(value, str) and (held := cell_value(value)) is not None:
+        value = held
     chat = objects_in(object_in(value).get("messages", value))
     turns = [one.get("content") for one in chat if one.get("role") == role]
     if isinstance(value, dict) and not turns:

@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 
 from sayso.datasets.dataset import DENIES
+from sayso.datasets.tables import WRITTEN_OUT
 from sayso.judges.decisiveness import voices_doubt
 from sayso.judges.english.language import has_foreign_words, is_english, scripts_of
 from sayso.judges.english.lexicon import lexicon_words
@@ -376,7 +377,9 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
 def declines(question: str, golds: Sequence[str]) -> bool:
     """Tell whether all golds of a question say that there is no answer: "Not in the context."."""
     return bool(golds) and all(
-        DENIES.search(gold) and judge_rules(question, (), gold).stance in WITHHELD for gold in golds
+        gold in WRITTEN_OUT
+        or (DENIES.search(gold) and judge_rules(question, (), gold).stance in WITHHELD)
+        for gold in golds
     )
 
 
