@@ -15,8 +15,9 @@ from sayso import cli, datasets
 from sayso.datasets.answer_files import OpenAnswers, open_answer_file
 from sayso.datasets.answer_rows import AnswerRow, answer_row
 from sayso.datasets.recorded import read_recorded
-from sayso.datasets.tables import solved, truth_value
-from sayso.judges.rules.judge import judge_rules
+from sayso.datasets.tables import ANSWER_KEYS, list_in, solved, truth_value
+from sayso.judges.english.lexicon import lexicon_rows
+from sayso.judges.rules.judge import declines, judge_rules
 from sayso.records import Gold, InputError
 from sayso.runs.recorded import open_answers
 from support.tables import tabled
@@ -441,3 +442,150 @@ def test_commas_stay_in_other_columns_and_files(tmp_path: Path) -> None:
     rows, notices = read(plain)
     assert rows[0].gold == ("1,500",)
     assert notices == []
+
+
+# ---- cells and files as they are written
+
+
+@tabled
+def test_a_cell_in_every_way_of_writing(cell: str, value: Any) -> None:
+    assert list_in(cell) == value
+
+
+@tabled
+def test_golds_of_squad(gold: Any, right: list[str] | None, tmp_path: Path) -> None:
+    path = lines(tmp_path / "t.jsonl", [{"question": "Where?", "answer": "a", "gold": gold}])
+    ((row,), _) = read(path)
+    assert row.gold == (tuple(right) if right else None)
+    assert row.problems == ()
+    golds = datasets.load_dataset(f"file:{path}#question=question,gold=gold").questions[0].golds
+    assert golds == (tuple(map(Gold, right)) if right else None)
+
+
+@pytest.mark.parametrize("cell", ["['Riga' 'Riga City']", "[in the north]"])
+def test_a_list_is_read_or_refused_in_every_command(cell: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f'question,answer,gold\nWhere?,Riga,"{cell}"\n', encoding="utf-8")
+    ((row,), _) = read(path)
+    if cell.startswith("['"):
+        assert row.gold == ("Riga", "Riga City")
+        golds = datasets.load_dataset(f"file:{path}").questions[0].golds
+        assert golds == (Gold("Riga"), Gold("Riga City"))
+    else:
+        assert "looks like a list and cannot be read" in row.problems[0]
+        assert row.gold is None
+        with pytest.raises(InputError, match="looks like a list and cannot be read"):
+            datasets.load_dataset(f"file:{path}")
+
+
+@tabled
+def test_which_options_an_answer_names(
+    target: str, text: str, content: str, tmp_path: Path
+) -> None:
+    log = logged(tmp_path / "log.json", sample(1, text, target, choices=OPTIONS))
+    ((row,), _) = read(log)
+    assert judge_rules(row.question, row.gold or (), row.answer or "").content == content
+    one = harness(1, "none", 1.0, target=target, resps=[[text]])
+    one["doc"]["choices"] = OPTIONS
+    ((row,), _) = read(lines(tmp_path / "samples_cities.jsonl", [one]))
+    assert judge_rules(row.question, row.gold or (), row.answer or "").content == content
+
+
+def test_choices_that_no_target_names_are_told(tmp_path: Path) -> None:
+    ((row,), _) = read(logged(tmp_path / "log.json", sample(1, "E", "E", choices=OPTIONS)))
+    assert row.problems == ("the choices are left out, since the target names none of them",)
+    scores = {"choice": {"value": "C"}}
+    one = sample(1, "A", ["A", "B"], choices=OPTIONS, scores=scores)
+    ((row,), _) = read(logged(tmp_path / "log.json", one))
+    assert row.problems[0].endswith("its own verdict: --gold-metric file:choice")
+
+
+def test_limits_and_errors_are_told(tmp_path: Path) -> None:
+    limited = sample(1, "Riga", "Riga", limit={"type": "token", "limit": 900})
+    ((row,), _) = read(logged(tmp_path / "log.json", limited))
+    assert row.problems == ("the sample was ended by a limit: token 900",)
+    case = {"input": "Where?", "actualOutput": None, "expectedOutput": "x", "error": "too slow"}
+    ((row,), _) = read(document(tmp_path / "d.json", {"testCases": [case]}))
+    assert row.problems == ("failed: too slow",)
+
+
+@tabled
+def test_what_an_object_answers(cell: str, answer: str | None, tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", [{"question": "Q?", "answer": cell, "gold": "Warsaw"}])
+    ((row,), _) = read(path)
+    assert row.answer == answer
+    assert bool(row.problems) is (answer != cell)
+
+
+def test_keys_of_answers_are_those_of_the_judge() -> None:
+    names = {name for row in lexicon_rows("answer keys") for name in row.split()}
+    assert names == ANSWER_KEYS
+
+
+def semicolons(path: Path, cells: Sequence[Sequence[str]]) -> Path:
+    rows = [f"Question {n}?;" + ";".join(row) for n, row in enumerate(cells)]
+    path.write_text("question;answer;gold\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@tabled
+def test_numbers_of_a_file_with_semicolons(
+    cells: list[list[str]], answers: list[str], golds: list[str], told: str, tmp_path: Path
+) -> None:
+    rows, notices = read(semicolons(tmp_path / "t.csv", cells))
+    assert [row.answer for row in rows] == answers
+    assert [row.gold for row in rows] == [(gold,) for gold in golds]
+    assert told in notices
+
+
+@tabled
+def test_truth_of_other_languages_as_golds(
+    cells: list[list[str]], contents: list[str], tmp_path: Path
+) -> None:
+    rows, notices = read(semicolons(tmp_path / "t.csv", cells))
+    found = [judge_rules("Is it so?", row.gold or (), row.answer or "").content for row in rows]
+    assert found == contents
+    assert "words of truth are read as yes and no in: gold" in notices
+    row = answer_row({"question": "Is it so?", "answer": "Yes", "gold": "VRAI"})
+    assert (row.answer, row.gold) == ("yes", ("yes",))
+    material = answer_row({"question": "What is it?", "answer": "It is sand.", "gold": "Sand"})
+    assert material.gold == ("Sand",)
+
+
+def test_what_spreadsheets_write_around_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("\ufeffsep=;\nquestion;answer;gold;;\nWhere?;Riga;Riga;;\n;;;;\n")
+    rows, notices = read(path)
+    assert ([row.answer for row in rows], notices) == (["Riga"], [])
+    path.write_text("question;answer;;;gold\nWhere?;Riga;;;Riga\n")
+    with pytest.raises(InputError, match="line 1: two columns have no name; name them"):
+        read(path)
+
+
+def test_a_quote_that_swallows_rows_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text('question\tanswer\tgold\nA?\t"Emma, a novel\tx\nB?\ty\ty\nC?\tz"\tz\n')
+    _, notices = read(path)
+    assert notices == ["lines 2 to 4: one quoted cell holds whole rows; is a quote not closed?"]
+    path.write_text('question\tanswer\tgold\nA?\t"one\ntwo\tparts\nthree"\tx\n')
+    assert read(path)[1] == []
+
+
+def test_a_list_inside_an_object_is_named(tmp_path: Path) -> None:
+    path = document(tmp_path / "t.json", {"version": 1, "data": [{"question": "Q?"}]})
+    with pytest.raises(InputError, match="save what is under 'data' as a file of its own"):
+        read(path)
+
+
+@pytest.mark.parametrize("gold", ["N/A", "NA", "None", "CANNOTANSWER", "null"])
+def test_golds_that_say_there_is_no_answer_in_one_word(gold: str, tmp_path: Path) -> None:
+    assert declines("Where is the key?", [gold])
+    assert judge_rules("Where is the key?", [gold], "The text does not say.").content == "correct"
+    assert judge_rules("Where is the key?", [gold], "In Berlin.").content == "incorrect"
+    row = {"question": "Where is the key?", "gold": gold, "answerable": False}
+    path = lines(tmp_path / "t.jsonl", [row])
+    assert datasets.load_dataset(f"file:{path}").questions[0].golds is None
+
+
+def test_a_symbol_is_no_missing_value() -> None:
+    assert not declines("What is the symbol of sodium?", ["Na"])

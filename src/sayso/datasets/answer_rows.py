@@ -20,14 +20,11 @@ from sayso.datasets.tables import (
     as_text,
     cell_value,
     frame_rows,
-    gold_values,
     golds_in,
     is_text_table,
-    is_timestamp,
     list_in,
     read_list_cell,
     read_table,
-    solved,
     spoken_truth,
     truth_value,
 )
@@ -479,17 +476,13 @@ def _gold(
 
     An empty list is no gold. ``aliases`` are other ways to write a single gold.
     """
-    values = gold_values(value)
-    texts = tuple(solved(one) for one in values if isinstance(one, str))
-    if len(texts) == len(values) and aliases is None and not any(map(is_timestamp, texts)):
-        return tuple(text for text in texts if text.strip()) or None, None
     try:
         golds = golds_in(value, aliases)
     except InputError as error:
         problems.append(str(error))
         return (None, None) if aliases is None else _gold(value, None, problems)
     right = tuple(dict.fromkeys(name for gold in golds for name in gold.names))
-    return right or None, golds or None
+    return right or None, golds if golds and any(g != Gold(g.value) for g in golds) else None
 
 
 def _votes(value: object) -> Floats:

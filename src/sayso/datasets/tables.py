@@ -740,11 +740,6 @@ def solved(text: str) -> str:
     return found[1] or found[2] if found else text
 
 
-def is_timestamp(text: str) -> bool:
-    """Tell whether a text is a day with a time as pandas and databases write it."""
-    return " " in text.strip() and _TIMESTAMP.fullmatch(text.strip()) is not None
-
-
 def _gold_of(text: str) -> Gold:
     """Return a gold: a timestamp is a date, all else is text until a matcher reads it."""
     text = solved(text).strip()

@@ -309,7 +309,8 @@ _NAMED = (
     r"(?:(?P<told>\b(?i:answers? (?:is|are)|option|choice|choose|pick|select|either|both)\s+"
     r"[*_(\[]*)"
     r"|(?P<alone>\b(?i:answers?)[\s:*_]+|\\boxed\{{(?:\\text\{{)?|<answer>|^[\s*_]*)[(\[]?|\b)"
-    r"(?P<run>(?:{0}|{1}(?:[*_)\].:]*\s+{0})?)(?:(?:\s*(?:[*_)\],;/&+]|\b(?:and|or)\b))+[\s*_(\[]*"
+    r"(?P<run>(?:{0}|{1}(?:[*_)\].:]*\s+{0})?)"
+    r"(?:(?:\s*(?:[*_)\],;/&+]|\b(?:and|or)(?: option)?\b))+[\s*_(\[]*"
     r"(?:{0}|{1}(?:[*_)\].:]*\s+{0})?))*)(?P<end>[\s)\].:,;*_$}}]*(?:$|</))?"
 )
 #: an answer that opens with a letter and goes on to say why
