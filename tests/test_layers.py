@@ -579,7 +579,7 @@ BUDGET = {
     "train": 7_215,
     "metrics": 9_332,
     "runs": 6_491,
-    "datasets": 5_696,
+    "datasets": 5_870,
     "report": 4_529,
     "cli": 4_357,
     "wikidata": 4_496,

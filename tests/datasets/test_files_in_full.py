@@ -13,7 +13,7 @@ import pytest
 
 from sayso import cli, datasets
 from sayso.datasets.answer_files import OpenAnswers, open_answer_file
-from sayso.datasets.answer_rows import AnswerRow, answer_row
+from sayso.datasets.answer_rows import AnswerRow, answer_row, with_checked_texts
 from sayso.datasets.recorded import read_recorded
 from sayso.datasets.tables import ANSWER_KEYS, list_in, solved, truth_value
 from sayso.judges.english.lexicon import lexicon_rows
@@ -546,9 +546,9 @@ def test_truth_of_other_languages_as_golds(
     found = [judge_rules("Is it so?", row.gold or (), row.answer or "").content for row in rows]
     assert found == contents
     assert "words of truth are read as yes and no in: gold" in notices
-    row = answer_row({"question": "Is it so?", "answer": "Yes", "gold": "VRAI"})
+    row = with_checked_texts(answer_row({"answer": "Yes", "gold": "VRAI"}))
     assert (row.answer, row.gold) == ("yes", ("yes",))
-    material = answer_row({"question": "What is it?", "answer": "It is sand.", "gold": "Sand"})
+    material = with_checked_texts(answer_row({"answer": "It is sand.", "gold": "Sand"}))
     assert material.gold == ("Sand",)
 
 

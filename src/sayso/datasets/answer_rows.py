@@ -154,7 +154,7 @@ def row_without_thoughts(row: AnswerRow) -> AnswerRow:
 
 
 def with_checked_texts(row: AnswerRow) -> AnswerRow:
-    """Return a row without the thoughts in its texts.
+    """Return a row without the thoughts in its texts, with truth in other languages as yes or no.
 
     Empty samples are a problem, and stay; so is an answer that its row says was cut off.
     """
@@ -162,6 +162,9 @@ def with_checked_texts(row: AnswerRow) -> AnswerRow:
     if ended.finish is not None:
         told = tuple(ended.problems())
         row = msgspec.structs.replace(row, finish=ended.finish, problems=(*row.problems, *told))
+    truths = spoken_truth([row.answer, *row.gold]) if row.gold and len(row.gold) == 1 else None
+    if truths is not None:
+        row = msgspec.structs.replace(row, answer=truths[0], gold=(truths[1],))
     empty = sum(map(is_blank, row.samples))
     if empty:
         why = f"empty samples: {empty} of {len(row.samples)} ({EMPTY})"
@@ -287,9 +290,6 @@ def answer_row(
         aspect=_text("aspect", given["aspect"], problems),
         golds=golds,
     )
-    truths = spoken_truth([answer.answer, *gold]) if gold and len(gold) == 1 else None
-    if truths is not None:
-        answer = msgspec.structs.replace(answer, answer=truths[0], gold=(truths[1],))
     answer = _of_the_same_tokens(answer, problems)
     above = sum(value > ABOVE_ZERO for value in answer.logprobs or ())
     if above:

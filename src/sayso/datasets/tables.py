@@ -555,7 +555,7 @@ def read_rows_under(path: Path, key: str) -> Iterator[tuple[int, Any]]:
 #: numpy sets without a comma; else its calls and its NaN
 _ITEM = re.compile(
     r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[+-]?\d[\w.+-]*)"""
-    r"""(\s+(?=['"]|[+-]?[\d.]))?|(?:\bnp\.\w+|\barray)\(|(?:,\s*dtype=[\w']+)?\)|\bnan\b""",
+    r"""(\s+(?=['"]|[+-]?[\d.]))?|(?:\bnp\.\w+|\barray)\(|(?:,\s*dtype=[\w']+)?\)|\bnan\b|['"]""",
     re.DOTALL,
 )
 #: a list of numbers with decimal commas: "[-0,2, -1,3]"
@@ -601,6 +601,8 @@ def _in_python(found: re.Match[str]) -> str:
         if not found[2] and found.string[found.end() :][:1] in ("'", '"'):
             raise ValueError(found[1])
         return f"{found[1]}, " if found[2] else found[1]
+    if found[0] in ("'", '"'):
+        raise ValueError("a text without an end")
     return "None" if found[0] == "nan" else ""
 
 

@@ -306,12 +306,11 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
 
 #: options that an answer names, with what stands around them: {0} are their texts, {1} letters
 _NAMED = (
-    r"(?:(?P<told>\b(?i:answers? (?:is|are)|option|choice|choose|pick|select|either|both)\s+"
-    r"[*_(\[]*)"
-    r"|(?P<alone>\b(?i:answers?)[\s:*_]+|\\boxed\{{(?:\\text\{{)?|<answer>|^[\s*_]*)[(\[]?|\b)"
-    r"(?P<run>(?:{0}|{1}(?:[*_)\].:]*\s+{0})?)"
-    r"(?:(?:\s*(?:[*_)\],;/&+]|\b(?:and|or)(?: option)?\b))+[\s*_(\[]*"
-    r"(?:{0}|{1}(?:[*_)\].:]*\s+{0})?))*)(?P<end>[\s)\].:,;*_$}}]*(?:$|</))?"
+    r"(?:(?P<told>\b(?i:answers? (?:is|are)|option|choice|choose|pick|select|either|both)\s{{1,9}}"
+    r"[*_(\[]{{0,9}})|(?P<alone>\b(?i:answers?)[\s:*_]{{1,9}}|\\boxed\{{(?:\\text\{{)?|<answer>"
+    r"|^[\s*_]{{0,9}})[(\[]?|\b)(?P<run>(?:{0}|{1}(?:[*_)\].:]{{0,9}}\s{{1,9}}{0})?)"
+    r"(?:(?:[\s*_]{{0,9}}(?:[)\],;/&+]|\b(?:and|or)(?: option)?\b)){{1,4}}[\s*_(\[]{{0,9}}"
+    r"(?:{0}|{1}(?:[*_)\].:]{{0,9}}\s{{1,9}}{0})?))*)(?P<end>[\s)\].:,;*_$}}]{{0,9}}(?:$|</))?"
 )
 #: an answer that opens with a letter and goes on to say why
 _OPENS = re.compile(r"[\s*_(]*[A-Z][).:]+\s+(?![A-Z]\.)\w")
