@@ -434,6 +434,7 @@ def _rest(word: Token, form: GoldForm, text: MatchedText, asked: MatchedText) ->
 # several of which some are wrong
 
 _NEGATORS = lexicon_words("negations", "matching")
+_NOT_DENYING = ("only", "until", "just", "merely", "before", "later", "as")
 _BE = lexicon_words("auxiliaries", "matching.be")
 _RESTART = lexicon_words("turns", "matching")
 _SENTENCE_END = regex(r"[.!?](?=\s|$)|[\n;]")
@@ -467,7 +468,7 @@ def denied(said: MatchedText, start: int, end: int) -> bool:
         if word in _RESTART or _BREAK.search(said.text, words[k].end, words[k + 1].start):
             break
         following = words[k + 1].text
-        if word == "not" and following in ("only", "until", "just", "merely", "before", "later"):
+        if word == "not" and following in _NOT_DENYING:
             break
         if word == "not" and k and words[k - 1].text == "if":
             break  # "who if not X"

@@ -23,21 +23,25 @@ _GOVERNING = {
     "earlier": ("words", "date"), "beaten": ("words",), "related": (),
 }  # fmt: skip
 CLASSES = (
-    *_GOVERNING, "everybody", "nobody", "leaver", "follower", "kind", "report", "turn", "truth",
-    "yield", "subject", "unsettled", "unit", "person", "wrong", "back", "confusing", "showing",
-    "rest",
+    *_GOVERNING, "everybody", "nobody", "leaver", "kind", "report", "turn", "truth", "yield",
+    "subject", "unsettled", "unit", "back", "alias", "rest",
 )  # fmt: skip
 _WORDS = {name: lexicon_words("mentions", f"slots.{name}") for name in CLASSES}
 _PHRASES = {tuple(w.split("-")): name for name in _GOVERNING for w in _WORDS[name]}
 _LINKS = lexicon_words("auxiliaries", "matching.copula")
-_KNOWN = STOP | _LINKS | _WORDS["subject"] | _WORDS["showing"]
+_KNOWN = STOP | _LINKS | _WORDS["turn"] | _WORDS["subject"]
+_SHORTENED = lexicon_words("abbreviations", "slots")
 _OF_NAMES = TITLES | PARTICLES | lexicon_words("people", "matching.role") | _WORDS["kind"]
 #: a sentence may open with them right before a name
 _OPENERS = _WORDS["yield"] | _WORDS["comparing"] | _WORDS["earlier"]
+#: words that do not say that a clause gives what is asked; before a value they say where it was
+_PLACED = frozenset({"in", "at", "on", "from", "with", "for"})
+_SMALL = STOP - _LINKS
+_STARTS = regex(r"[.!?;:\n\u2014](?=\s|$)|[\u2013\u2014]|\s-\s")
 _STOPS = regex(r"[,;:!?()\n\u2013\u2014]|\.(?=\s|$)|\s-\s")
 _ENDS = regex(r"[.!?;\n](?=\s|$)")
-#: questions that ask for something beside who it was
-_ASKING = frozenset({"what", "when", "where", "which", "how", "why", "did", "does", "do", "whom"})
+#: words of a value beyond which it is a sentence
+_LONG = 6
 _OWNED = ("'s", "\u2019s")
 #: words to either side within which a value's clause is read
 _FAR = 25
@@ -64,6 +68,13 @@ class Place(NamedTuple):
         end = self.tokens[i].start if i < len(self.tokens) else None
         return self.text[self.tokens[i - 1].end if i else 0 : end]
 
+    def stops(self, i: int) -> bool:
+        """Tell whether a clause ends before a token: not behind "St." or an initial."""
+        short = i > 0 and (
+            len(self.tokens[i - 1].raw) == 1 or self.tokens[i - 1].raw.casefold() in _SHORTENED
+        )
+        return _STOPS.search(self.gap(i)) is not None and not (short and self.gap(i).strip() == ".")
+
     def known(self, i: int) -> bool:
         """Tell whether a token gives nothing new: a small word, or the question's."""
         word = self.tokens[i]
@@ -85,43 +96,55 @@ class Place(NamedTuple):
 
     def asks(self, *names: str) -> bool:
         """Tell whether the question says a word of a class."""
-        words = (w.partition("-")[0] for name in names for w in _WORDS[name])
-        return any(w in self.asked or family_stem(w) in self.asked for w in words)
+        phrases = [w.split("-") for name in names for w in _WORDS[name]]
+        return any(
+            all(w in self.asked or family_stem(w) in self.asked for w in words) for words in phrases
+        )
 
 
 def only_mentioned(place: Place) -> bool:
     """Tell whether a value is only mentioned where it stands."""
     while place.first < place.after - 1 and place.tokens[place.first].text in _OPENERS:
         place = place._replace(first=place.first + 1)  # "Unlike X" is written like a name
+    if _restated(place):
+        return False
     after = range(place.after, len(place.tokens))[:2]
     denied = len(after) > 1 and place.has("nobody", after[0], after[1])
-    if denied and place.known(after[1]) and not any(_STOPS.search(place.gap(n)) for n in after):
+    if denied and place.known(after[1]) and not any(place.stops(n) for n in after):
         return True  # "X never wrote it"
-    if _governed(place) or _turned_from(place) or _is_rest(place):
-        return True
-    return place.kind == "words" and (_owns(place) or _takes_over(place) or _answered(place))
+    return any(f(place) for f in (_governed, _owns, _is_rest, _given_elsewhere))
+
+
+def _restated(place: Place) -> bool:
+    """Tell whether what is asked is said of a value: "smaller than X, the largest planet"."""
+    at, gap = place.after, place.gap(place.after)
+    relative = at < len(place.tokens) and place.tokens[at].text in ("which", "who")
+    if not gap.startswith(",") or not (relative or gap.endswith("the ")):
+        return False
+    rest = range(at, min(at + _FAR, len(place.tokens)))
+    end = next((n for n in rest[1:] if place.stops(n)), rest.stop)
+    said = any(t.text not in _SMALL | _LINKS for t in place.tokens[at:end])
+    return said and all(map(place.known, rest[: end - at]))
 
 
 def _governed(place: Place) -> bool:
     """Tell whether the words before a value give it another role: "anyone but X", "beat X"."""
     tokens, at = place.tokens, place.first - 1
-    while at >= 0 and not _STOPS.search(place.gap(at + 1)):
+    while at >= 0 and not place.stops(at + 1):
         word = tokens[at]
         named = word.text in _OF_NAMES or (word.capital and word.text not in STOP | _OPENERS)
         if not named and (word.text != "of" or not place.has("kind", at - 1, at)):
             break
         at -= 1
     low = at
-    while low > max(place.low, at - 2) and not _STOPS.search(place.gap(low)):
+    while low > max(place.low, at - 2) and not place.stops(low):
         low -= 1
-    if at < 0 or _STOPS.search(place.gap(at + 1)):
+    if at < 0 or place.stops(at + 1):
         return False
     if tokens[at].text == "but":
         return place.has("everybody", low, at)
-    if tokens[at].text in ("with", "for") and place.has("confusing", max(low - 2, 0), at):
-        return not place.asks("confusing")
     if tokens[at].text in ("of", "to", "with") and place.has("related", at - 1, at):
-        return not place.asks("related") and not _is_relative(place, at - 1)
+        return not place.asks("related")
     for n in range(low, at + 1):
         name = _PHRASES.get(tuple(t.text for t in tokens[n : at + 1]), "related")
         if place.kind not in _GOVERNING[name]:
@@ -134,21 +157,22 @@ def _governed(place: Place) -> bool:
         if name == "earlier" and place.kind == "date" and not place.has("unit", n - 1, n):
             return False  # "after 1990", but "two years after 1990"
         opens = tokens[n].text != "like" or n == place.low or "," in place.gap(n)
-        words = place.kind == "words" and name in ("earlier", "beaten")
-        lost = ("leaver", "follower") if words else ()
-        return opens and not place.asks(name, *lost)
+        lost = place.kind == "words" and name in ("earlier", "beaten")
+        if lost and not place.tokens[place.first].capital:
+            return False  # "died after an accident"
+        return opens and not place.asks(name, *["leaver"] * lost)
     return False
 
 
-def _is_relative(place: Place, at: int) -> bool:
-    """Tell whether it is the one asked about who is a relative of a value: "She is X's pupil"."""
-    for k in range(at - 1, place.low - 1, -1):
-        word = place.tokens[k]
-        if word.text in _WORDS["person"]:
-            return True
-        if word.capital or word.text in ("by", "from", "it"):
-            return word.text != "it" and word.capital and place.known(k)
-    return place.has("person", place.after, place.after + _FAR)
+def _owns(place: Place) -> bool:
+    """Tell whether a relative of a value is meant: "X's younger brother"."""
+    last, end = place.tokens[place.after - 1], place.after
+    if not last.raw.endswith(_OWNED) and place.text[last.end :][:1] not in ("'", "\u2019"):
+        return False
+    while end < min(place.after + 3, len(place.tokens)) and not place.stops(end):
+        end += 1
+    asked = place.asks("related") or "whose" in place.asked or "where" in place.asked
+    return not asked and place.has("related", place.after, end)
 
 
 def _is_rest(place: Place) -> bool:
@@ -166,58 +190,131 @@ def _is_rest(place: Place) -> bool:
     return repeats(max(0, first - _FAR), first) > repeats(after, end)
 
 
-def _owns(place: Place) -> bool:
-    """Tell whether a relative of a value is meant: "X's younger brother"."""
-    last, end = place.tokens[place.after - 1], place.after
-    if not last.raw.endswith(_OWNED) and place.text[last.end :][:1] not in ("'", "\u2019"):
+class GivenValue(NamedTuple):
+    """The value that a clause gives: its first token and the one behind it.
+
+    ``alone``: the clause says nothing else but the question; ``bare``: the value is all of it.
+    """
+
+    at: int
+    end: int
+    alone: bool
+    bare: bool
+
+
+def _given_elsewhere(place: Place) -> bool:
+    """Tell whether the clause that answers gives another value: "Y wrote it; X was his friend".
+
+    It is the first that gives one, unless a later one turns from it or gives the value itself.
+    """
+    tokens, first, own, decided = place.tokens, place.first, 0, None
+    yields = place.has("yield", place.low, min(place.low + 2, first))
+    high = min(len(tokens), first + 2 * _FAR)
+    ends = [k for k in range(place.after, high) if _ENDS.search(place.gap(k))]
+    for k in range(max(0, first - 2 * _FAR), [*ends, high, high][1]):
+        gap = place.gap(k) if k else "."
+        turns = _turns(place, k) or (yields and k > first and "," in gap)
+        if "(" in gap or not (turns or _STARTS.search(gap)):
+            continue
+        own = k if k <= first else own
+        told = yields or _reports(place, own, k) or place.has("back", k, k + 1)
+        clause = _given(place, k)
+        if clause is None:
+            continue
+        here = clause.at <= first < clause.end and (clause.alone or decided is None)
+        if here or (turns and (told or k < first)):
+            decided = clause
+        elif k > first and clause.alone and not clause.bare:
+            first_one = decided is None and (told or own == first)
+            decided = clause if first_one or (turns and place.kind == "words") else decided
+        elif k < first and decided is None and (k == 0 or _ENDS.search(gap)):
+            decided = clause if _opens(place, clause, k) else None
+    if decided is None or decided.at <= first < decided.end or place.after - first > _LONG:
         return False
-    while end < min(place.after + 3, len(place.tokens)) and not _STOPS.search(place.gap(end)):
-        end += 1
-    asked = place.asks("related") or "whose" in place.asked or "where" in place.asked
-    return not asked and place.has("related", place.after, end)
+    if decided.at > first:
+        return True
+    beside = tokens[first - 1].text in ("with", "and") and "," in place.gap(first - 1)
+    subject = own == first or beside or tokens[first].capital
+    if place.kind != "words":
+        subject = decided.end <= own < first and not place.known(own)
+    return subject and not _goes_on(place, decided.end)
 
 
-def _takes_over(place: Place) -> bool:
-    """Tell whether a value came after the one who is asked for: "replaced by X", "X beat him"."""
-    first, after = place.first, place.after
-    if not place.asks("leaver") or place.asks("beaten", "follower"):
-        return False
-    by = first > 0 and place.tokens[first - 1].text == "by"
-    passive = by and place.has("beaten", max(place.low, first - 6), first)
-    return passive or place.has("beaten", after, after + 1)
+def _opens(place: Place, clause: GivenValue, k: int) -> bool:
+    """Tell whether a clause before a value, which gives another one, may answer by itself."""
+    name = place.tokens[place.first].capital
+    if clause.bare:
+        words = clause.end - clause.at
+        closed = len(place.tokens) <= _SHORT and (name or "." in place.gap(clause.end))
+        return k == 0 and (closed or (words > 1 and "who" in place.asked))
+    if place.kind == "words":
+        return name or clause.at == k  # not "Insulin is a hormone"
+    return k == 0
 
 
-def _turned_from(place: Place) -> bool:
-    """Tell whether another value follows a turn: "Many say X, but it was Y"."""
-    yields = place.has("yield", place.low, min(place.low + 2, place.first))
-    for k in range(place.after, min(place.after + _FAR, len(place.tokens))):
-        word, gap = place.tokens[k].text, place.gap(k)
-        turns = _turns(place, k) or (yields and "," in gap)
-        ends = _ENDS.search(gap)
-        if (turns or ends) and (yields or _takes_back(place, k) or _reports(place, place.low, k)):
-            clause = _given(place, k)
-            if turns and clause.refutes:
-                return True
-            new = clause.end > clause.at != place.first
-            if turns and place.kind != "words":
-                new = new or any(map(place.is_new, range(k, min(k + 6, len(place.tokens)))))
-            if new and (turns or (clause.alone and not clause.bare)):
-                return True
-        if ends or word in _WORDS["yield"]:
-            return False
-    return False
+def _goes_on(place: Place, end: int) -> bool:
+    """Tell whether a value behind another may be the same, a part of it, or one of a list."""
+    between = place.tokens[end : place.first]
+    words = [t.text for t in between]
+    gap = place.text[place.tokens[end - 1].end : place.tokens[place.first].start]
+    if all(t.capital or t.text in ("and", "or") for t in between) and not _ENDS.search(gap):
+        return True
+    if "\n" in gap or gap.endswith("(") or place.has("alias", end, place.after + 4):
+        return True
+    if "by" in words[-3:]:
+        return not place.has("beaten", end, place.first)
+    inside = next((t.text for t in reversed(between) if not t.capital), "") in ("in", "of")
+    return inside and ("where" in place.asked or place.asks("kind"))
 
 
 def _turns(place: Place, k: int) -> bool:
-    word = place.tokens[k].text
-    turns = word in _WORDS["turn"] or (word == "in" and place.has("truth", k + 1, k + 2))
-    return turns or _takes_back(place, k)
+    """Tell whether a word turns from what stands before it: "but", "in fact", "X, no, wait: Y"."""
+    word, tokens = place.tokens[k].text, place.tokens
+    if word in _WORDS["turn"] or (word == "in" and place.has("truth", k + 1, k + 2)):
+        return True
+    return word in _WORDS["back"] and k + 1 < len(tokens) and place.stops(k + 1)
 
 
-def _takes_back(place: Place, k: int) -> bool:
-    """Tell whether a word takes back what stands before it: "X, no, wait: Y"."""
-    alone = k + 1 < len(place.tokens) and _STOPS.search(place.gap(k + 1)) is not None
-    return alone and place.tokens[k].text in _WORDS["back"]
+def _given(place: Place, k: int) -> GivenValue | None:
+    """Read the clause that begins with a token: "it was Y", "Y wrote it", "Y"."""
+    tokens, first, start = place.tokens, place.first, k
+    while k < len(tokens) - 1 and (_turns(place, k) or place.has("truth", k, k + 1)):
+        k += 1  # "but in fact"
+    last = min(k + 2 * _FAR, len(tokens))
+    at = next((n for n in range(k, last) if n == first or not place.known(n)), last)
+    end = place.after if at == first else at + 1
+    end = next((n for n in range(end, last) if place.stops(n)), last)
+    rest, before = place.after, tokens[k:at]
+    if at != first:
+        if ":" in place.gap(end) or any(place.stops(n) for n in range(k + 1, at + 1)):
+            return None  # a heading, or nothing new before a comma
+        rest = next((n for n in range(at, end) if not place.is_new(n)), end)
+        if at < first <= rest and first < end:
+            rest = max(rest, place.after)  # "Ada [Quill]"
+        if before and before[-1].capital and before[-1].text not in STOP:
+            gold = [t.text for t in tokens[first : place.after]]
+            if before[-1].text not in gold:
+                return None  # "the Velt Arms", asked about Velt
+            at -= 1  # "Brother Piers", beside "Brother Aldo"
+            before = tokens[k:at]
+        elif before and "who" in place.asked and before[-1].text in _PLACED:
+            return None
+    open_ = place.has("unsettled", k, end) or place.has("yield", k, k + 1)
+    if open_ or _reports(place, k, end) or not at < rest <= end:
+        return None
+    if tokens[rest - 1].raw.endswith(_OWNED) or place.gap(at).split()[-1:] in (["a"], ["an"]):
+        return None  # "Y's brother", "it is a Y"
+    if rest < end and (not place.known(rest) or tokens[rest].text in ("and", "or")):
+        return None  # "Y and X wrote it"
+    if before and not any(t.text not in _SMALL or "'" in t.raw for t in before):
+        return None
+    alone = all(map(place.known, range(rest, end)))
+    acts = rest < end and tokens[rest].text not in _KNOWN and not tokens[rest].capital
+    if not (alone or acts or before):
+        return None
+    if at != first and k <= first < end and not (acts and at == k and place.kind == "words"):
+        return None  # "the mayor of Marl is X"
+    return GivenValue(at, rest, alone, bare=at == start and rest == end)
 
 
 def _reports(place: Place, low: int, high: int) -> bool:
@@ -225,93 +322,3 @@ def _reports(place: Place, low: int, high: int) -> bool:
     words = ["", *(t.text for t in place.tokens[low:high])]
     told = (n for n, word in enumerate(words) if word in _WORDS["report"])
     return any(words[n - 1] not in ("i", "we", "would") for n in told)
-
-
-class GivenValue(NamedTuple):
-    """The value that a clause gives: its first token and the one behind it; the same for none.
-
-    ``alone``: nothing else is said; ``sure``: alone, or with what is asked ("Y painted it for Bo");
-    ``bare``: the value is all of it; ``refutes``: it calls wrong what stands before it.
-    """
-
-    at: int
-    end: int
-    alone: bool = False
-    sure: bool = False
-    bare: bool = False
-    refutes: bool = False
-
-
-def _given(place: Place, k: int) -> GivenValue:
-    """Read the clause that begins with a token: "it was Y", "Y wrote it", "Y"."""
-    tokens = place.tokens
-    while k < len(tokens) - 1 and (_turns(place, k) or place.has("truth", k, k + 1)):
-        k += 1  # "but in fact"
-    last = min(k + 2 * _FAR, len(tokens))
-    end = next((n for n in range(k + 1, last) if _STOPS.search(place.gap(n))), last)
-    at = next((n for n in range(k, end) if n == place.first or not place.known(n)), end)
-    while k < at < end and at != place.first and tokens[at].capital:
-        if not tokens[at - 1].capital or tokens[at - 1].text in STOP:
-            break
-        at -= 1  # "Brother Piers", beside "Brother Aldo"
-    nothing = GivenValue(at, at, refutes=place.has("wrong", k, end))
-    rest = place.after
-    if at != place.first:
-        new = next((n for n in range(at, end) if not place.known(n)), end)
-        rest = next((n for n in range(new, end) if not place.is_new(n)), end)
-        if at < place.first <= rest and place.first < end:
-            rest = max(rest, place.after)  # "Ada [Quill]"
-    unsure = place.has("unsettled", k, end) or _reports(place, k, end)
-    if unsure or not at < rest <= end or tokens[rest - 1].raw.endswith(_OWNED):
-        return nothing
-    links = (
-        t.text in _LINKS | _WORDS["showing"] or (t.text in STOP and "'" in t.raw)
-        for t in tokens[k:at]
-    )
-    linked = any(links)  # "it is Y", "it's Y"
-    acts = rest < end and tokens[rest].text not in _KNOWN and place.known(rest)
-    acts = acts and not tokens[rest].capital
-    if at != place.first and k <= place.first < end and not (acts and at == k):
-        return nothing  # "the mayor of Marl is X"
-    if (at > k and not linked) or (rest < end and not place.known(rest)):
-        return nothing
-    if rest < end and tokens[rest].text in ("and", "or"):
-        return nothing  # "Y and X wrote it"
-    alone = all(map(place.known, range(rest, end)))
-    return GivenValue(at, rest, alone, alone or acts or linked, bare=at == k and rest == end)
-
-
-def _answered(place: Place) -> bool:
-    """Tell whether another clause gives another name, and the value's own clause none.
-
-    What begins the answer to "who" counts by itself ("Y, who taught X"), lists and other names of
-    the same apart.
-    """
-    tokens, first, others = place.tokens, place.first, False
-    who = "who" in place.asked and _ASKING.isdisjoint(place.asked)
-    if "by" in [t.text for t in tokens[max(0, first - 3) : first]] or not tokens[first].capital:
-        return False
-    if "also" in [t.text for t in tokens[place.after : place.after + 4]]:
-        return False
-    near = range(max(1, first - 2 * _FAR), min(len(tokens), first + 2 * _FAR))
-    for k in (0, *near):
-        turns = _turns(place, k)
-        if not (k == 0 or turns or _ENDS.search(place.gap(k))):
-            continue
-        clause = _given(place, k)
-        if clause.sure and clause.at <= first < clause.end:
-            return False
-        between = tokens[clause.end : first]
-        listed = all(t.capital or t.text in ("and", "or") for t in between)
-        listed &= k < first and place.gap(clause.end).strip() in ("", ",")
-        if clause.sure and not listed:
-            named = who and clause.end - clause.at > 1
-            whole = clause.bare and len(tokens[clause.end - 1].text) > 1  # not "J. Bo"
-            closed = len(tokens) <= _SHORT and whole and _ENDS.search(place.gap(clause.end))
-            begins = (named and "(" not in place.gap(first)) or (
-                closed and "where" not in place.asked
-            )
-            begins = begins and k == 0 and not (clause.bare and len(tokens) > _FAR)
-            turned = first < k < place.after + _FAR and (turns or k < clause.at)
-            others |= begins or ((turned or named) and clause.alone and not clause.bare)
-    return others
