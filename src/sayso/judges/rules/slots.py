@@ -31,7 +31,7 @@ _PHRASES = {tuple(w.split("-")): name for name in _GOVERNING for w in _WORDS[nam
 _LINKS = lexicon_words("auxiliaries", "matching.copula")
 _KNOWN = STOP | _LINKS | _WORDS["turn"] | _WORDS["subject"]
 _SHORTENED = lexicon_words("abbreviations", "slots")
-_OF_NAMES = TITLES | PARTICLES | lexicon_words("people", "matching.role") | _WORDS["kind"]
+_OF_NAMES = TITLES | PARTICLES | lexicon_words("people", "matching.role")
 #: a sentence may open with them right before a name
 _OPENERS = _WORDS["yield"] | _WORDS["comparing"] | _WORDS["earlier"]
 #: words that do not say that a clause gives what is asked; before a value they say where it was
@@ -70,10 +70,9 @@ class Place(NamedTuple):
 
     def stops(self, i: int) -> bool:
         """Tell whether a clause ends before a token: not behind "St." or an initial."""
-        short = i > 0 and (
-            len(self.tokens[i - 1].raw) == 1 or self.tokens[i - 1].raw.casefold() in _SHORTENED
-        )
-        return _STOPS.search(self.gap(i)) is not None and not (short and self.gap(i).strip() == ".")
+        gap, word = self.gap(i), self.tokens[i - 1].raw.casefold()
+        short = gap.strip() == "." and (len(word) == 1 or word in _SHORTENED)
+        return not short and _STOPS.search(gap) is not None
 
     def known(self, i: int) -> bool:
         """Tell whether a token gives nothing new: a small word, or the question's."""
@@ -96,10 +95,8 @@ class Place(NamedTuple):
 
     def asks(self, *names: str) -> bool:
         """Tell whether the question says a word of a class."""
-        phrases = [w.split("-") for name in names for w in _WORDS[name]]
-        return any(
-            all(w in self.asked or family_stem(w) in self.asked for w in words) for words in phrases
-        )
+        phrases = (w.split("-") for name in names for w in _WORDS[name])
+        return any(all({w, family_stem(w)} & self.asked for w in words) for words in phrases)
 
 
 def only_mentioned(place: Place) -> bool:
@@ -130,12 +127,8 @@ def _restated(place: Place) -> bool:
 def _governed(place: Place) -> bool:
     """Tell whether the words before a value give it another role: "anyone but X", "beat X"."""
     tokens, at = place.tokens, place.first - 1
-    while at >= 0 and not place.stops(at + 1):
-        word = tokens[at]
-        named = word.text in _OF_NAMES or (word.capital and word.text not in STOP | _OPENERS)
-        if not named and (word.text != "of" or not place.has("kind", at - 1, at)):
-            break
-        at -= 1
+    while at > 0 and tokens[at].text in _OF_NAMES and not place.stops(at + 1):
+        at -= 1  # "unlike the painter X"
     low = at
     while low > max(place.low, at - 2) and not place.stops(low):
         low -= 1
@@ -156,23 +149,21 @@ def _governed(place: Place) -> bool:
             return False  # "none other than X"
         if name == "earlier" and place.kind == "date" and not place.has("unit", n - 1, n):
             return False  # "after 1990", but "two years after 1990"
-        opens = tokens[n].text != "like" or n == place.low or "," in place.gap(n)
         lost = place.kind == "words" and name in ("earlier", "beaten")
         if lost and not place.tokens[place.first].capital:
             return False  # "died after an accident"
-        return opens and not place.asks(name, *["leaver"] * lost)
+        return not place.asks(name, *["leaver"] * lost)
     return False
 
 
 def _owns(place: Place) -> bool:
     """Tell whether a relative of a value is meant: "X's younger brother"."""
-    last, end = place.tokens[place.after - 1], place.after
-    if not last.raw.endswith(_OWNED) and place.text[last.end :][:1] not in ("'", "\u2019"):
-        return False
-    while end < min(place.after + 3, len(place.tokens)) and not place.stops(end):
-        end += 1
     asked = place.asks("related") or "whose" in place.asked or "where" in place.asked
-    return not asked and place.has("related", place.after, end)
+    if asked or not place.tokens[place.after - 1].raw.endswith(_OWNED):
+        return False
+    near = range(place.after, min(place.after + 3, len(place.tokens)))
+    end = next((n for n in near if place.stops(n)), near.stop)
+    return place.has("related", place.after, end)
 
 
 def _is_rest(place: Place) -> bool:
@@ -209,15 +200,13 @@ def _given_elsewhere(place: Place) -> bool:
     """
     tokens, first, own, decided = place.tokens, place.first, 0, None
     yields = place.has("yield", place.low, min(place.low + 2, first))
-    high = min(len(tokens), first + 2 * _FAR)
-    ends = [k for k in range(place.after, high) if _ENDS.search(place.gap(k))]
-    for k in range(max(0, first - 2 * _FAR), [*ends, high, high][1]):
+    for k in range(max(0, first - 2 * _FAR), min(len(tokens), first + 2 * _FAR)):
         gap = place.gap(k) if k else "."
         turns = _turns(place, k) or (yields and k > first and "," in gap)
         if "(" in gap or not (turns or _STARTS.search(gap)):
             continue
         own = k if k <= first else own
-        told = yields or _reports(place, own, k) or place.has("back", k, k + 1)
+        told = yields or _reports(place, own, k)
         clause = _given(place, k)
         if clause is None:
             continue
@@ -291,13 +280,9 @@ def _given(place: Place, k: int) -> GivenValue | None:
         rest = next((n for n in range(at, end) if not place.is_new(n)), end)
         if at < first <= rest and first < end:
             rest = max(rest, place.after)  # "Ada [Quill]"
-        if before and before[-1].capital and before[-1].text not in STOP:
-            gold = [t.text for t in tokens[first : place.after]]
-            if before[-1].text not in gold:
-                return None  # "the Velt Arms", asked about Velt
-            at -= 1  # "Brother Piers", beside "Brother Aldo"
-            before = tokens[k:at]
-        elif before and "who" in place.asked and before[-1].text in _PLACED:
+        if before and before[-1].capital and before[-1].text not in STOP | TITLES:
+            return None  # "the Velt Arms", asked about Velt
+        if before and "who" in place.asked and before[-1].text in _PLACED:
             return None
     open_ = place.has("unsettled", k, end) or place.has("yield", k, k + 1)
     if open_ or _reports(place, k, end) or not at < rest <= end:
