@@ -400,26 +400,18 @@ def finite_numbers(name: str, value: object, problems: list[str]) -> Floats | No
     return values
 
 
-def reply_columns(
-    replies: Sequence[ReplyText], problems: list[str], *, local: bool = False
-) -> dict[str, Any]:
-    """Return what replies tell of a row: the first is its answer, the others are samples.
-
-    A ``local`` model's log-probabilities are not those of its tokens.
-    """
+def reply_columns(replies: Sequence[ReplyText], problems: list[str]) -> dict[str, Any]:
+    """Return what replies tell of a row: the first is its answer, the others are samples."""
     if not replies:
         return {}
     logprobs = [finite_numbers("log-probabilities", one.tokens, problems) for one in replies]
-    known = {
-        "logprobs": logprobs[0],
-        "tokens": token_texts(replies[0].tokens),
-        "sample_logprobs": tuple(logprobs[1:]) if any(logprobs[1:]) else None,
-    }
     return {
         "answer": replies[0].text,
         "samples": tuple(reply.text or "" for reply in replies[1:]),
         "finish": replies[0].finish,
-        **({} if local else known),
+        "logprobs": logprobs[0],
+        "tokens": token_texts(replies[0].tokens),
+        "sample_logprobs": tuple(logprobs[1:]) if any(logprobs[1:]) else None,
     }
 
 

@@ -382,7 +382,8 @@ def _ways_of_writing(path: Path) -> tuple[dict[str, Callable[[str], str]], list[
             if any(one.count(separator) == len(row) - 1 for one in inner):
                 place = f"lines {line - len(inner) - 1:,} to {line:,}"
                 notes.append(f"{place}: one quoted cell holds whole rows; is a quote not closed?")
-    ways = dict.fromkeys(words, _without_points) if decimal and points else {}
+    ways: dict[str, Callable[[str], str]] = {}
+    ways |= dict.fromkeys(words, _without_points) if decimal and points else {}
     for name in commas:
         stay = f"commas in numbers stay in: {name}, which holds texts too; 1,5 counts as 1.5"
         notes.append(stay if name in others else f"decimal commas are read as points in: {name}")
@@ -581,7 +582,7 @@ def cell_value(cell: str) -> object:
     ``None`` for any other text.
     """
     text = cell.strip()
-    if text[:1] not in ("[", "{") and text[:2] not in ("('", '("'):
+    if not text.startswith(("[", "{", "('", '("', "array(")):
         return None
     if _DECIMALS.fullmatch(text):
         text = re.sub(r",(?=\d)", ".", text).replace(";", ",")

@@ -285,7 +285,7 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
     if len(turns) > 1 or any("text" not in part for part in parts):
         problems.append("the question is the user's last text: what stands beside it is not read")
     texts = [reply.text or "" for reply in replies]
-    read = reply_columns(replies, problems, local=local)
+    read = reply_columns([r._replace(tokens=None) if local else r for r in replies], problems)
     row = AnswerRow(
         place=f"sample {name[:60]}",
         question=spoken_text(first.get("input"), whole=partial(_whole, attached)) or "",
