@@ -571,6 +571,13 @@ def test_a_quote_that_swallows_rows_is_told(tmp_path: Path) -> None:
     assert read(path)[1] == []
 
 
+def test_a_quote_inside_a_cell_names_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text('question\tanswer\tgold\nA?\t"Emma" by Austen\tx\n')
+    with pytest.raises(InputError, match=r"t\.tsv line 2: wrong CSV"):
+        read(path)
+
+
 def test_a_list_inside_an_object_is_named(tmp_path: Path) -> None:
     path = document(tmp_path / "t.json", {"version": 1, "data": [{"question": "Q?"}]})
     with pytest.raises(InputError, match="save what is under 'data' as a file of its own"):

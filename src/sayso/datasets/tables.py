@@ -423,6 +423,7 @@ def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             while header[1:] and not header[-1]:  # what a spreadsheet writes of empty columns
                 header.pop()
             _check_header(path, header)
+            line = reader.line_num
             empty = True
             for cells in reader:
                 line = reader.line_num
