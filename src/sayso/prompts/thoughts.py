@@ -72,7 +72,7 @@ _TOKEN = re.compile(
     r"|(?:(?P<around><\|(?:(?:begin|end)_of_(?:box|solution)|(?:start|end)_response)\|>)"
     r"|(?P<asked>\[INST\]|<<SYS>>)|<</SYS>>|<\|[^|<>\s]{1,40}\|>|<｜[^<>｜\s]{1,40}｜>|\[/INST\]"
     r"|<(?:start|end)_of_turn>|<\|?turn\|?>|</?s>|<(?:bos|eos|pad|end_of_utterance|think/)>"
-    r"|\[e~\[|\]~b\])(?:(?:assistant|model)(?=\s*(?:\n|<|\Z)))?",
+    r"|<sop>|\[gMASK\]|\[e~\[|\]~b\])(?:(?:assistant|model)(?=\s*(?:\n|<|\Z)))?",
     re.I,
 )
 
@@ -143,12 +143,12 @@ def _without_tokens(split: Split) -> Split:
 def _without_thoughts(text: str, lines: bool) -> Split:
     begins = len(text) - len(text.lstrip())
     for opens, ends in _TOLD:
-        opened = opens.match(text, begins)
-        ended = ends.search(text, opened.end()) if opened else None
-        if opened and ended:
-            thought = text[opened.end() : ended.start()].strip()
-            kept = ((ended.end(), len(text)),)
-            return Split(text[ended.end() :], (thought,), ended.start() < len(text), kept=kept)
+        begun = opens.match(text, begins)
+        ended = ends.search(text, begun.end()) if begun else None
+        if begun and ended:
+            thought = text[begun.end() : ended.start()].strip()
+            rest = (ended.end(), len(text))
+            return Split(text[slice(*rest)], (thought,), ended.start() < len(text), kept=(rest,))
     if "<" not in text and "[" not in text and "◁" not in text:
         return Split(text)
     kept: list[tuple[int, int]] = []

@@ -171,7 +171,7 @@ _LABEL = regex(
     r"(?:[ _-]?(?:level|score|rating|estimate|percent(?:age)?))?"
     r"(?:\s(?:in|of|that|for)(?:\s(?:being|it|this|that|the|my|answer|is|correct|right|true)){1,5})?"
     r"(?:\s?\([01]\s?(?:-|–|to)\s?(?P<scale>\d{1,3})%?\))?"
-    rf"{_MARKUP}(?P<link>\s?[:=>–—]|\s(?:is|of))?{_MARKUP}\s?[\[(]?{_MARKUP}{_VALUE}",
+    rf"{_MARKUP}(?P<link>\s?[:=>–—]|\s-(?=\s)|\s(?:is|of))?{_MARKUP}\s?[\[(]?{_MARKUP}{_VALUE}",
     re.I,
 )
 #: "[90%]", "(low confidence)", "— 80 % sure"
@@ -219,11 +219,11 @@ def confidences(text: str, question: str = "") -> list[Confidence]:
     found.sort(key=lambda one: one[1])
     kept = outside(text, [(start, end) for _, start, end, _ in found])
     if not any(c.isalnum() for low, high in kept for c in text[low:high]):
-        found = []
+        found, kept = [], []
     leads = bool(found) and not any(c.isalnum() for c in text[: found[0][1]])
     labels = []
-    for (share, start, end, inside), before, behind in zip(found, kept, kept[1:], strict=False):
-        low, high = behind if leads else before
+    stretches = kept[1:] if leads else kept[:-1]
+    for (share, start, end, inside), (low, high) in zip(found, stretches, strict=True):
         if inside and not leads:
             low = max(low, _sentence_of(text, start, end)[0])
         elif len(found) == 1:

@@ -850,10 +850,7 @@ def without_doubt(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
     if marks or speaks_of_itself(row) or not _WEIGHING.isdisjoint(texts):
         return chances
     if stance != "hedged":
-        counted = {*texts} & ({*NUMBER_WORDS} - _NONE) and aspect.kind in (
-            "date",
-            "number",
-        )
+        counted = {*texts} & ({*NUMBER_WORDS} - _NONE) and aspect.kind in ("date", "number")
         taken_back = _denies(row) or next(said_in(row, "faded"), None) is not None
         return _only(chances, ("committed",)) if counted and not taken_back else chances
     new = [
