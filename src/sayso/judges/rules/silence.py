@@ -362,8 +362,7 @@ def is_token(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
     row = rows[0]
     if len(rows) > 1 or len(row) > 2 * _FAR:
         return False
-    begins = 2 if row[0].text == "answer" and len(row) > 2 and row[1].text == ":" else 0
-    words = [w for word in row[begins:] if word.raw[0].isalnum() for w in word.text.split("-")]
+    words = [w for word in row if word.raw[0].isalnum() for w in word.text.split("-")]
     said = set(" ".join(words).replace("n a", "n/a").split())
     tokens, missing = silence_words("tokens"), NEGATIONS | silence_words("missing")
     if not said or not said <= tokens | silence_words("token parts"):
