@@ -440,15 +440,16 @@ _AND_PART = regex(rf"(?:\s?(?=[\u00bc-\u215e])|[ -](?=\d+/)|\s+and\s+)(?:{_SHARE
 _FRACTIONAL = regex(
     rf"(?<![\w/.,:$-])(?:{_SHARE})"
     rf"|\b(?P<out>{_COUNTED})\s(?:out\sof|of\sthe|(?<=\bone\s)in|(?<=\b1\s)in)\s(?:every\s)?"
-    rf"(?P<of>{_COUNTED})\b|\b(?:an?|one)\s(?P<unit>[a-z]+)\sand\sa\s(?P<more>half|quarter)\b",
+    rf"(?P<of>{_COUNTED})\b|\b(?P<whole>{_COUNTED})\s(?P<unit>[a-z]+)\sand\sa\s(?P<more>half|quarter)\b",
     re.IGNORECASE,
 )
-_NO_PART = regex(r"\b(?:and|first|second|other|latter|next|last|this|that)[\s-]$", re.IGNORECASE)
+_HOURS = {"noon": 12, "midday": 12, "midnight": 0}
+_NO_PART = regex(r"\b(?:first|second|other|latter|next|last|this|that)[\s-]$", re.IGNORECASE)
 _PART_ENDS = regex(r"\s*(?:[.,;:!?)]|$)|\s(?:of|the|all|an?)\b", re.IGNORECASE)
 _UNIT_OF = regex(r"\s(?:of\s)?(?:an?\s)?([a-z]+)", re.IGNORECASE)
 _TIME = regex(
     r"(?<![\d:.,/$-])(?:(?P<h>[01]?\d|2[0-4])(?P<sign>[:.h])(?P<m>[0-5]\d)(?![\d:]|\.\d)"
-    rf"|\b(?P<minutes>half|quarter|{_COUNTED})\s(?:minutes\s)?(?P<to>past|to)\s(?P<past>{_COUNTED})\b"
+    rf"|\b(?P<minutes>half|quarter|{_COUNTED})\s(?:minutes\s)?(?P<to>past|to)\s(?P<past>{_COUNTED}|noon|midnight)\b"
     rf"|\b(?P<hour>{_COUNTED})(?:\s(?P<half>thirty))?\b)"
     r"(?:\s?(?P<mark>[ap]\.?\s?m\b\.?|uhr\b|h(?:ou)?rs?\b|h\b|o['\u2019]clock|noon\b|midnight\b))?"
     r"(?P<day>\s(?:in\sthe\s(?:morning|afternoon|evening)|at\snight))?"
@@ -457,7 +458,7 @@ _TIME = regex(
 )
 #: what every text with a fraction or a time holds: one of these words, or a sign beside a digit
 _HINTS = (
-    *_PARTS, "halves", "1 in ", "one in ", "out of", "past ", "five to ", "ten to ", "twenty to ",
+    *_PARTS, "1 in ", "one in ", "out of", "past ", "five to ", "ten to ", "twenty to ",
     "minutes to ", "clock", "uhr", "noon", "midday", "midnight", "thirty", "morning", "evening",
     "night",
 )  # fmt: skip
@@ -478,7 +479,7 @@ def _plain_fraction(match: re.Match[str]) -> str:
 def _number(word: str | None) -> int:
     """Return the value of a number in digits or words; "a" is one, nothing is none."""
     word = (word or "0").lower()
-    return int(word) if word.isdecimal() else NUMBER_WORDS.get(word, 1)
+    return int(word) if word.isdecimal() else _HOURS.get(word, NUMBER_WORDS.get(word, 1))
 
 
 def _share(m: re.Match[str]) -> float:
@@ -494,18 +495,19 @@ def _fraction(m: re.Match[str], text: str) -> WrittenQuantity | None:
     """Read a share, "three quarters of a mile", "three out of four", "an hour and a half"."""
     if m["unit"]:
         name = unit_named(m["unit"])
-        value = 1 + 1 / PARTS[m["more"].lower()]
+        value = _number(m["whole"]) + 1 / PARTS[m["more"].lower()]
         return WrittenQuantity(value, name, 0.0, *m.span()) if name else None
     if m["out"]:
         value = _number(m["out"]) / (_number(m["of"]) or 1)
         return WrittenQuantity(value, FRACTION, 0.0, *m.span())
     in_words = m["part"] or m["half"]
     if in_words and _NO_PART.search(text, max(0, m.start() - 8), m.start()):
-        return None  # "the second half", "two and a half"
+        return None  # "the second half"
     of = _UNIT_OF.match(text, m.end())
     if of is not None and (name := unit_named(of[1])):
         return WrittenQuantity(_share(m), name, 0.0, m.start(), of.end())
-    if in_words and not _PART_ENDS.match(text, m.end()):
+    several = m["a"] and _number(m["a"]) > 1
+    if in_words and not several and not _PART_ENDS.match(text, m.end()):
         return None  # "half asleep"
     return WrittenQuantity(_share(m), FRACTION, 0.0, *m.span())
 
@@ -513,7 +515,7 @@ def _fraction(m: re.Match[str], text: str) -> WrittenQuantity | None:
 def _time(m: re.Match[str], _: str) -> WrittenQuantity | None:
     """Read "9:30 pm", "21:00", "nine o'clock", "quarter past nine", "noon"."""
     if m["named"]:
-        return WrittenQuantity(720.0 * ("t" not in m["named"].lower()), _CLOCK, 0.0, *m.span())
+        return WrittenQuantity(60.0 * _number(m["named"]), _CLOCK, 0.0, *m.span())
     mark = (m["mark"] or m["day"] or "").lower().replace(".", "").replace(" ", "")
     if (m["hour"] and not m["half"] and (not mark or mark[0] == "h")) or (
         m["sign"] == "." and not mark
@@ -530,7 +532,7 @@ def _time(m: re.Match[str], _: str) -> WrittenQuantity | None:
     early = mark[:1] == "a" or mark.endswith(("morning", "midnight"))
     if late or early:
         hour = hour % 12 + 12 * late
-    known = late or early or m["h"] or mark == "uhr"
+    known = late or early or m["h"] or mark == "uhr" or (m["past"] or "").lower() in _HOURS
     value = (60.0 * hour + minute) % 1440
     return WrittenQuantity(value, _CLOCK if known else _FACE, 0.0, *m.span())
 

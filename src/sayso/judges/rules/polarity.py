@@ -16,7 +16,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from sayso.judges.english.families import PLACE, keys
-from sayso.judges.english.lexicon import first_of_group, lexicon_rows, lexicon_words
+from sayso.judges.english.lexicon import first_of_group, lexicon_rows, lexicon_words, written_out
 from sayso.judges.english.numbers import MONTHS
 from sayso.judges.english.sentences import Span
 from sayso.judges.english.tokens import STOP, Token, tokens
@@ -93,6 +93,12 @@ def _keys(*words: Token) -> frozenset[str]:
     for text in [word.text for word in words]:
         known |= {_BASES.get(text, text), text.removesuffix("er"), text.removesuffix("est")}
     return frozenset(known)
+
+
+def _written_out(word: Token) -> tuple[str, ...]:
+    """Return "they're" as "they", "are", and another word as it is compared."""
+    parts = written_out(word.raw.casefold()) if len(word.raw) > len(word.text) else ()
+    return parts if len(parts) > 1 else (word.text,)
 
 
 def _named(word: Token) -> bool:
@@ -173,13 +179,9 @@ class _Sorted:
         self.new: list[Token] = []
         self.found: set[str] = set()
         self.effects: dict[int, str] = {}
-        self.points = any(word.text in _POINTING for word in words)
-        self.helped = any(
-            word.text in _HELPERS
-            or word.text.endswith("nt")
-            or (word.text in _POINTING and len(word.raw) > len(word.text))  # "it's"
-            for word in words
-        )
+        texts = {text for word in words for text in _written_out(word)}
+        self.points = not texts.isdisjoint(_POINTING)
+        self.helped = not texts.isdisjoint(_HELPERS)
         short = _names(words)
         same = {w: asked.names[n] for n in short.keys() & asked.names.keys() for w in short[n]}
         counted = any(word.number for word in asked.every)
@@ -197,6 +199,7 @@ class _Sorted:
                 self.effects[at] = effect
             elif word.raw.lower() == "one" and not counted:
                 self.points = True  # "You need one."
+                self.found |= asked.keys if not self.new else set()
             else:
                 self._sort(word, asked)
             at += size
@@ -209,7 +212,7 @@ class _Sorted:
             self.told.append(word)
             self.found |= _keys(word) if same else contrary
             self.flips += not same
-        elif word.text not in _SMALL:
+        elif not _SMALL.issuperset(_written_out(word)):
             self.new.append(word)
 
     def missing(self, asked: _Asked) -> list[Token]:
@@ -271,9 +274,11 @@ def _read(words: list[Token], asked: _Asked, first: bool = False) -> Polarity | 
     places = {_place(words, word) for word in new if _named(word)}
     instead = [w for w in missing if _named(w) and _place(asked.every, w) in places]
     other_name = instead and all(map(_named, new))  # "It was Helsinki."
-    kinds_named = points and all(run[-2:][0].text in ("a", "an") for run in (words, asked.every))
+    kind = all(
+        run[-2:][0].text in ("a", "an") or run[-1].text[-1] == "s" for run in (words, asked.every)
+    )
     other_kind = missing in (asked.words[:1], asked.every[-1:])  # "Bats are mammals."
-    other_kind |= kinds_named and missing == asked.words  # "It's a seed."
+    other_kind |= points and kind and missing == asked.words  # "It's a seed.", "They're seeds."
     if kinds.helped and not flips and (other_name or (other_kind and new[-1] == words[-1])):
         return Polarity(False, where)
     counted = [asked.every.index(word) + 1 for word in instead if word.number]  # "She won one."
@@ -281,7 +286,7 @@ def _read(words: list[Token], asked: _Asked, first: bool = False) -> Polarity | 
     subject = left == asked.words[:1] and _POINTING.isdisjoint(w.text for w in asked.every[1:2])
     understood = points and (subject or all(map(_named, left)))
     denied = flips and len(new) == 1 and not any(map(_named, left))  # "It is no EU country."
-    if not told or (left and not (understood or denied)) or (instead and flips):
+    if not kinds.found or (left and not (understood or denied)) or (instead and flips):
         return None
     return Polarity(not instead and (flips % 2 == 0) != asked.denied, where)
 
