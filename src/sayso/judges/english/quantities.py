@@ -430,15 +430,19 @@ FRACTION, _CLOCK, _FACE = "fraction", "clock", "face of a clock"
 _NAMELESS = {FRACTION: Unit("share", 100.0), _CLOCK: Unit("clock", 1.0), _FACE: Unit("clock", 1.0)}
 _COUNTED = rf"\d{{1,3}}|{alternatives(NUMBER_WORDS.keys() - set(ORDINALS))}|an?"
 _PARTS = {**PARTS, **{word: number for number, word in enumerate(ORDINALS) if number > 5}}
+#: "3/4", "\\frac{3}{4}", "\u00be", "three quarters", "half"
 _SHARE = (
-    r"(?P<n>\d{1,4})[/\u2044](?P<d>[1-9]\d{0,3})(?![\d/]|[.,]\d)|(?P<sign>[\u00bc-\u00be\u2150-\u215e])"
+    r"(?P<n>\d{1,4})(?:[/\u2044]|\}\{)(?P<d>[1-9]\d{0,3})(?![\d/]|[.,]\d)"
+    r"|(?P<sign>[\u00bc-\u00be\u2150-\u215e])"
     rf"|(?:(?P<a>[1-9]|an?|{alternatives(NUMERALS[1:10])})[\s-](?P<part>{alternatives(_PARTS)})"
     r"|(?P<half>half))s?(?![\w-])"
 )
 #: what is added to the number before it: "two and a half", "1 1/2", "2\u00bd"
-_AND_PART = regex(rf"(?:\s?(?=[\u00bc-\u215e])|[ -](?=\d+/)|\s+and\s+)(?:{_SHARE})", re.IGNORECASE)
+_AND_PART = regex(
+    rf"(?:\s?(?=[\u00bc-\u215e])|[ -](?=\d+/)|\\[dt]?frac\{{|\s+and\s+)(?:{_SHARE})", re.IGNORECASE
+)
 _FRACTIONAL = regex(
-    rf"(?<![\w/.,:$-])(?:{_SHARE})"
+    rf"(?<![\w/.,:-])(?:{_SHARE})"
     rf"|\b(?P<out>{_COUNTED})\s(?:out\sof|of\sthe|(?<=\bone\s)in|(?<=\b1\s)in)\s(?:every\s)?"
     rf"(?P<of>{_COUNTED})\b|\b(?P<whole>{_COUNTED})\s(?P<unit>[a-z]+)\sand\sa\s(?P<more>half|quarter)\b",
     re.IGNORECASE,
@@ -463,17 +467,9 @@ _HINTS = (
     "night",
 )  # fmt: skip
 _HINT = regex(
-    r"\d(?:[/:.h\u2044]\d|\s?[ap]\.?\s?m\b)|[\u00bc-\u00be\u2150-\u215e]|\\[dt]?frac"
+    r"\d(?:[/:.h\u2044]\d|\s?[ap]\.?\s?m\b)|[\u00bc-\u00be\u2150-\u215e]|\}\{"
     rf"|\s[ap]\.?\s?m\b|\bof\sthe\s(?:{_COUNTED})\b"
 )
-#: fractions and formulas as LaTeX writes them: "\\frac{1}{2}", "$1/2$"
-_FRAC = regex(r"\\[dt]?frac\s?(?:\{(\d{1,4})\}|(\d))\s?(?:\{(\d{1,4})\}|(\d))")
-_DOLLARS = regex(r"\$(?=\s?\d{1,4}/\d{1,4}\s?\$)")
-
-
-def _plain_fraction(match: re.Match[str]) -> str:
-    """Return a fraction of LaTeX as it is typed, in as many characters."""
-    return f" {match[1] or match[2]}/{match[3] or match[4]}".ljust(len(match[0]))
 
 
 def _number(word: str | None) -> int:
@@ -543,7 +539,6 @@ def find_amounts(text: str) -> tuple[WrittenQuantity, ...]:
     low = text.lower()
     if not (any(hint in low for hint in _HINTS) or _HINT.search(low)):
         return find_quantities(text)
-    text = _DOLLARS.sub(" ", _FRAC.sub(_plain_fraction, text))
     found = find_quantities(text)
     starts = [one.start for one in found]
     taken = bytearray(len(text))
