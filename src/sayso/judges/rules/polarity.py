@@ -117,10 +117,10 @@ def _place(words: list[Token], word: Token) -> tuple[str, bool]:
 def _names(words: list[Token]) -> dict[str, list[Token]]:
     """Return the names of several words ("European Union") and in capitals, by their initials."""
     runs: list[list[Token]] = []
-    for word in words:
-        if word.capital and runs and word.start - runs[-1][-1].end == 1:
+    for word in (word for word in words if word.capital and word.text not in _SMALL):
+        if runs and word.start - runs[-1][-1].end == 1:
             runs[-1].append(word)
-        elif word.capital:
+        else:
             runs.append([word])
     return {
         run[0].text if len(run) == 1 else "".join(word.text[0] for word in run): run
@@ -205,8 +205,9 @@ class _Sorted:
             at += size
 
     def _sort(self, word: Token, asked: _Asked) -> None:
-        contrary = {*_opposites().get(word.text, ()), *(p + word.text for p in _PREFIXES)}
-        contrary.update(word.text.removeprefix(p) for p in _PREFIXES if word.text.startswith(p))
+        prefixes = _PREFIXES if word.text not in _SMALL else ()  # "it" is not "un-it-ed"
+        contrary = {*_opposites().get(word.text, ()), *(p + word.text for p in prefixes)}
+        contrary.update(word.text.removeprefix(p) for p in prefixes if word.text.startswith(p))
         same = not asked.keys.isdisjoint(_keys(word))
         if same or not asked.keys.isdisjoint(contrary):
             self.told.append(word)
