@@ -86,7 +86,7 @@ class Place(NamedTuple):
         if self.known(i) or one.text in _WORDS["unsettled"] | _WORDS["turn"]:
             return False
         if self.kind == "words":
-            return one.capital >= self.tokens[self.first].capital
+            return one.text in PARTICLES or one.capital >= self.tokens[self.first].capital
         return (one.number and one.text != "1") or one.text in MONTHS
 
     def has(self, name: str, low: int, high: int) -> bool:
@@ -200,7 +200,9 @@ def _given_elsewhere(place: Place) -> bool:
     """
     tokens, first, own, decided = place.tokens, place.first, 0, None
     yields = place.has("yield", place.low, min(place.low + 2, first))
-    for k in range(max(0, first - 2 * _FAR), min(len(tokens), first + 2 * _FAR)):
+    high = min(len(tokens), first + 2 * _FAR)
+    ends = [k for k in range(place.after, high) if _ENDS.search(place.gap(k))]
+    for k in range(max(0, first - 2 * _FAR), [*ends, high, high][1]):
         gap = place.gap(k) if k else "."
         turns = _turns(place, k) or (yields and k > first and "," in gap)
         if "(" in gap or not (turns or _STARTS.search(gap)):
