@@ -261,6 +261,8 @@ def _goes_on(place: Place, end: int) -> bool:
 def _turns(place: Place, k: int) -> bool:
     """Tell whether a word turns from what stands before it: "but", "in fact", "X, no, wait: Y"."""
     word, tokens = place.tokens[k].text, place.tokens
+    if tokens[k].capital and k and not place.stops(k):
+        return False  # "Apocalypse Now"
     if word in _WORDS["turn"] or (word == "in" and place.has("truth", k + 1, k + 2)):
         return True
     return word in _WORDS["back"] and k + 1 < len(tokens) and place.stops(k + 1)
