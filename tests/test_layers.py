@@ -580,7 +580,7 @@ BUDGET = {
     "metrics": 9_332,
     "runs": 6_491,
     "datasets": 5_870,
-    "report": 4_529,
+    "report": 4_537,
     "cli": 4_357,
     "wikidata": 4_496,
     "people": 3_781,

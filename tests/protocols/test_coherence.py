@@ -305,3 +305,11 @@ def test_a_run_of_which_nothing_is_in_english_says_so(tmp_path: Path) -> None:
 
     with pytest.raises(sayso.InputError, match=r"none of them readable \(\d+: not in English\)"):
         run(tmp_path, german, "selective")
+
+
+def test_a_stated_confidence_is_no_part_of_an_answer(tmp_path: Path) -> None:
+    def mind(request: Request) -> Generation:
+        answer = MIND(request)
+        return msgspec.structs.replace(answer, text=f"{answer.text}\n\nConfidence: 90%")
+
+    assert told(run(tmp_path, mind)) == []

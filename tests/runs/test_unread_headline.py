@@ -5,13 +5,18 @@ from __future__ import annotations
 import html
 import json
 import re
+import zlib
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+import sayso
 from sayso import cli
-from sayso.records import Estimate, Generation, Verdict
+from sayso.protocols.selective.report import SelectiveResults, words_sentences
+from sayso.records import Estimate, Generation, Results, Verdict, slice_of
+from sayso.report.numbers import json_text
 from sayso.report.opening import open_page
 from sayso.storage.run_folder import RunFolder
 from support.endpoint import endpoint
@@ -130,3 +135,61 @@ def test_answers_in_files_are_read_the_same_way(
     argv = ["run", "selective", "--answers", str(table), "--out", str(tmp_path / "run")]
     assert cli.execute(argv) == 1
     assert not OF_A_MODEL.search(" ".join(capsys.readouterr().out.split()))
+
+
+def now_and_then(body: dict[str, Any]) -> str:
+    """Answers nothing to about a third of all requests."""
+    text = str(body["messages"][-1]["content"])
+    return "" if zlib.crc32(f"{text}{body.get('seed')}".encode()) % 3 == 0 else "It is red."
+
+
+@pytest.mark.parametrize("protocol", ["uncle", "selective", "faithfulness", "self_known"])
+def test_every_number_beside_unread_answers_is_plain(tmp_path: Path, protocol: str) -> None:
+    with endpoint(now_and_then) as address:
+        _, out = run_of(protocol, tmp_path, f"{address}#m")
+    measured = sayso.measure(out).estimates
+    assert any(e.missing for e in measured)
+    plain = (str, int, float, tuple, type(None))
+    for estimate in measured:
+        for name, value in msgspec.structs.asdict(estimate).items():
+            assert type(value) in plain, f"{estimate.name}{estimate.where}.{name} is {value!r}"
+    json.loads(json_text([msgspec.structs.asdict(e) for e in measured]))
+
+
+@pytest.mark.parametrize(
+    ("missing", "says"),
+    [
+        (0, "Told to express uncertainty, it commits to 100 % of the answers; 0 %"),
+        (1, "1 of 3 answers that were to express uncertainty have no verdict; whatever it would "
+         "be, it commits to 67 % to 100 %. Told to"),
+        (6, "6 of 8 answers that were to express uncertainty have no verdict, because the answers "
+         "are empty, failed, or could not be read: nothing is said of them."),
+    ],
+)  # fmt: skip
+def test_a_second_sentence_rests_on_its_own_answers(missing: int, says: str) -> None:
+    place = slice_of(form="short", against="rules")
+    words = slice_of(form="short", against="rules", score="words")
+    results = SelectiveResults([
+        Estimate("error_rate", place, value=0.4, n=10),
+        Estimate("coverage_of_words", words, value=1.0, n=2, missing=missing),
+        Estimate("risk_of_words", words, value=0.0, n=2, missing=missing),
+    ])  # fmt: skip
+    (said,) = words_sentences(results, "short")
+    assert said.startswith(says)
+    assert ("0 % of those are wrong" in said) == (missing < 6)
+
+
+def test_answers_told_to_voice_doubt_that_are_empty_are_counted(tmp_path: Path) -> None:
+    table = tmp_path / "q.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS[:4]), encoding="utf-8")
+
+    def say(body: dict[str, Any]) -> str:
+        told = "uncertain" in str(body["messages"])
+        return "" if told and "Arlo" not in str(body["messages"]) else "Red."
+
+    with endpoint(say) as address:
+        argv = ["run", "selective", "--model", f"{address}#m", "--data", f"file:{table}"]
+        assert cli.execute([*argv, "--draws.k", "2", "--out", str(tmp_path / "run")]) == 0
+    results = Results(sayso.measure(tmp_path / "run").estimates)
+    coverage = results.get("coverage_of_words", form="short", against="rules", score="words")
+    assert (coverage.n, coverage.missing) == (1, 3)

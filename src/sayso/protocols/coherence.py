@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sayso.judges.contradiction import read_short_answer
 from sayso.judges.english.language import is_english
+from sayso.judges.english.wrapping import unwrapped
 from sayso.protocols.protocol import Run
 from sayso.records import Generation
 
@@ -177,7 +178,8 @@ def _signs(
         if count >= LEAST and count > limit * len(answers):
             yield f"{count:,} {what}"
     drawn = sorted(stated, key=lambda g: g.id)[:MOST_READ]
-    english = [g for g in drawn if is_english(g.text)]
-    beside = sum(read_short_answer(questions[g.question], g.text) is None for g in english)
+    read = ((q := questions[g.question], unwrapped(g.text, question=q).split.text) for g in drawn)
+    english = [(question, text) for question, text in read if is_english(text)]
+    beside = sum(read_short_answer(question, text) is None for question, text in english)
     if beside >= LEAST and beside > BESIDE * len(english):
         yield (f"{beside:,} of the {len(english):,} committed answers do not answer the question")

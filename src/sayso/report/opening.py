@@ -123,17 +123,21 @@ def unread_share(counted: Sequence[HeadlineShare]) -> float:
     return max((e.missing / max(e.missing + e.n, 1) for *_, e in counted), default=0.0)
 
 
-def _with_bounds(sentence: str, counted: Sequence[HeadlineShare]) -> str:
-    """Return the sentence that opens a page, as far as there are verdicts for it."""
-    if unread_share(counted) <= SOME:
+def with_bounds(
+    sentence: str,
+    counted: Sequence[HeadlineShare],
+    nothing: str = "this run says nothing about the model",
+) -> str:
+    """Return a sentence as far as there are verdicts for it, its bounds first where some lack.
+
+    ``nothing`` is what most lacking verdicts mean, in place of the sentence that opens a page.
+    """
+    if not sentence or unread_share(counted) <= SOME:
         return sentence
     lacks = dict.fromkeys(f"{e.missing:,} of {e.missing + e.n:,} {of}" for _, of, e in counted)
     lack = f"{' and '.join(lacks)} have no verdict"
     if unread_share(counted) > MOST:
-        return (
-            f"{lack}, because the answers are empty, failed, or could not be read: this run says "
-            "nothing about the model."
-        )
+        return f"{lack}, because the answers are empty, failed, or could not be read: {nothing}."
     ranges = []
     for words, _, e in counted:
         low = e.bound_low if e.bound_low is not None else (e.value or 0.0) * e.n / (e.n + e.missing)
@@ -167,7 +171,7 @@ def open_page(
     below = {line(text, 1_000) for text in later}
     invented = manifest is not None and manifest.model.startswith("builtin")
     return PageOpening(
-        _with_bounds(sentence, counted),
+        with_bounds(sentence, counted),
         f"{INVENTED if invented else not_shown}.",
         [text for text in cautions if text not in below],
         [text for text in cautions if text in below],

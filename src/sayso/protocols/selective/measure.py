@@ -182,7 +182,7 @@ def accuracy_counts(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
         name = "share_unknown" if by == UNKNOWN_TARGET else "error_rate"
         rate = _share(rows, settings, name, wrong > 0, held)
         unread = rows.unread if by == rows.judge and held.any() else 0
-        total, bad = held.sum() + unread, float((wrong > 0).sum())
+        total, bad = int(held.sum()) + unread, int((wrong > 0).sum())
         yield msgspec.structs.replace(
             rate,
             where=slice_of(against=by),
@@ -358,13 +358,17 @@ def risk_curves(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
         use = ~(np.isnan(hedged) | np.isnan(wrong))
         given = use & (hedged == 0)
         where = slice_of(against=rows.judge, score=WORDS)
+        unread = np.zeros(rows.size, dtype=bool)
+        for column in (rows.told, rows.outcome):
+            unread |= False if column is None else np.isnan(column)
+        missing = int((unread if rows.ungraded is None else unread & ~rows.ungraded).sum())
         for name, hits, held in (
             ("coverage_of_words", given, use),
             ("risk_of_words", wrong > 0, given),
         ):
             share = _share(rows, settings, name, hits, held)
             problem = share.problem if held.any() else "it hedged every answer"
-            yield msgspec.structs.replace(share, where=where, problem=problem)
+            yield msgspec.structs.replace(share, where=where, problem=problem, missing=missing)
 
 
 # ---- the length trap: audits of scores, false negatives by length, rankings that flip

@@ -95,6 +95,7 @@ from sayso.report.opening import (
     how_often,
     middle,
     open_page,
+    with_bounds,
 )
 from sayso.report.page import stored_answers, with_answers
 from sayso.report.scatter import Cloud, Scattered, cloud, figure
@@ -298,15 +299,18 @@ def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpe
 def _counted(results: SelectiveResults, form: str) -> list[HeadlineShare]:
     """Return the shares that the plain sentence rests on."""
     if form and form == declining_form(results):
-        none, some = (results.get(name, **_of_judge(results, form)) for name in ABSTENTIONS)
-        cannot = "questions that cannot be answered"
-        return [
-            (f"it declined {{}} of the {cannot}", cannot, none),
-            ("{} of those that can", "questions that can", some),
-        ]
+        return _both(*(results.get(name, **_of_judge(results, form)) for name in ABSTENTIONS))
     facts, rate = results.get("facts", form=form), _errors(results, form)
     rate = msgspec.structs.replace(rate, n=facts.n - facts.missing, missing=facts.missing)
     return [("{} of all answers are wrong", "answers", rate)]
+
+
+def _both(none: Estimate, some: Estimate) -> list[HeadlineShare]:
+    cannot = "questions that cannot be answered"
+    return [
+        (f"it declined {{}} of the {cannot}", cannot, none),
+        ("{} of those that can", "questions that can", some),
+    ]
 
 
 def _judged_form(results: SelectiveResults) -> str:
@@ -337,7 +341,8 @@ def _declines(results: SelectiveResults, form: str) -> str:
     if any(share.value is None for share in told):
         return _declines_plainly(results, form, "", "")
     plainly = _declines_plainly(results, form, " when asked plainly", "asked plainly, ")
-    return f"{plainly} Told to express uncertainty, it declined {_of_both(*told)}."
+    said = f"Told to express uncertainty, it declined {_of_both(*told)}."
+    return f"{plainly} {with_bounds(said, _both(*told), 'nothing is said of them')}"
 
 
 def _of_both(none: Estimate, some: Estimate) -> str:
@@ -653,9 +658,9 @@ def words_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
         if risk.value is None
         else f"{_share(risk)} of those are wrong (of all answers: {_share(rate)})"
     )
-    yield (
-        f"Told to express uncertainty, it commits to {_share(coverage)} of the answers; {given}."
-    )
+    said = f"Told to express uncertainty, it commits to {_share(coverage)} of the answers; {given}."
+    told = ("it commits to {}", "answers that were to express uncertainty", coverage)
+    yield with_bounds(said, [told], "nothing is said of them")
 
 
 def _share(estimate: Estimate) -> str:
