@@ -2,7 +2,8 @@
 
 * ``benchmarks/data/stance_real.jsonl``: real models' answers, two blind readings each by language
   models that followed ``STANCE_GUIDE.md``. Texts of SmolLM2 stand there; the others are found by
-  hash in the folder ``SAYSO_TEST_DATA`` (QA-Eval, FELM, FActScore, HaluEval, UnknownBench).
+  hash in the folder ``SAYSO_TEST_DATA`` (QA-Eval, FELM, FActScore, HaluEval, UnknownBench, and
+  free answers of 2026's assistants to questions on recent events).
 * ``stance.jsonl``, ``stance_writer_only.jsonl``, ``stance_writers.jsonl``: texts written for the
   purpose; the last by four language models, each with its own labels by the same guide.
 * ``wordings_short.jsonl``, ``wordings_paragraphs.jsonl``: sentences by the author of the old rules.
@@ -162,6 +163,9 @@ def _texts(folder: Path) -> Iterator[tuple[str, str, list[dict[str, Any]], str]]
     for row in _lines(folder / "real" / "halueval_general.jsonl.gz"):
         if isinstance(row["chatgpt_response"], str):
             yield _one("halueval", "chatgpt", row["user_query"], [], row["chatgpt_response"])
+    for row in _lines(folder / "real" / "assistants_2026.jsonl.gz"):
+        golds = [row["expected"]]
+        yield _one("assistants_2026", row["model"], row["question"], golds, row["answer"])
     for model in ("ChatGPT", "InstructGPT", "PerplexityAI"):
         for row in _lines(folder / "factscore" / f"{model}.jsonl"):
             topic, text = row["topic"], row["output"].strip()[:2500]

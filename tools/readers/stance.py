@@ -45,6 +45,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "sayso" / "judges" / "da
 WITHHELD = ("abstained", "refused_by_policy", "asked_back")
 REAL = (
     "refunq", "evouna", "felm", "smollm2", "qwen-0.5b", "qwen-1.5b", "factscore", "own",
+    "assistants_2026",
 )  # fmt: skip
 LEAST = {"stance": 3, "alignment": 4, "spoken": 4}
 STRENGTH = {"stance": 0.3, "alignment": 0.3, "spoken": 0.1}

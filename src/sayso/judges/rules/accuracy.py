@@ -32,14 +32,13 @@ Writer = Literal["small", "chat", "assistant"]
 WRITERS: dict[Writer, str] = {
     "small": "small models",
     "chat": "chat models of 2022-2023",
-    "assistant": "assistants of 2025",
+    "assistant": "assistants of 2026",
 }
 #: the most words of a short answer of each length; longer ones are of the last length
 LENGTHS = (8, 20, 50)
-#: so many texts that voice doubt, and so many that assert, say how well a kind of text is read
-LEAST = 10
-#: so many pairs that contradict each other, and that agree
-LEAST_PAIRS = 30
+#: so many texts that voice doubt, and so many that assert, say how well a kind of text is read; so
+#: many right and wrong answers, and pairs that contradict each other and that agree
+LEAST = 60
 
 
 class TextSource(msgspec.Struct, frozen=True):
@@ -248,9 +247,9 @@ def nearest_texts(
 ) -> NearestTexts | None:
     """Return how doubt is read in the texts nearest to answers of ``words`` words by a writer.
 
-    Texts of the same form, the same kind of writer and the same length, if there are
-    :data:`LEAST` with doubt and as many without; else the writer's of any length, else of that
-    length by any writer, else all of that form. ``None`` if there are too few of them as well.
+    Texts of the same form and length by the same kind of writer, if there are :data:`LEAST` with
+    doubt and as many without; else those of this form and length by any writer. ``None``, which is
+    "not known", if there are too few of them as well: long answers are read worse than short ones.
     """
     near = _nearest(counts, counts.readings, ("doubts", "assertions"), form, words, writer)
     if near is None:
@@ -291,17 +290,17 @@ def nearest_contents(
 def nearest_pairs(counts: ReaderAccuracy, writer: Writer | None) -> NearestPairs | None:
     """Return how pairs of a kind of writer's answers are compared.
 
-    Of all kinds if fewer than :data:`LEAST_PAIRS` of the writer's contradict or agree.
+    Of all kinds if fewer than :data:`LEAST` of the writer's contradict or agree.
     """
     for one in dict.fromkeys((writer, None)):
         rows = [r for r in counts.pairs if one is None or counts.sources[r.source].writer == one]
-        if min(sum(r.contradicting for r in rows), sum(r.agreeing for r in rows)) >= LEAST_PAIRS:
+        if min(sum(r.contradicting for r in rows), sum(r.agreeing for r in rows)) >= LEAST:
             return NearestPairs(
                 found=_share(rows, "contradicting_seen", "contradicting"),
                 invented=_share(rows, "agreeing_contradicted", "agreeing"),
                 dropped=_share(rows, "dropped", "comparable"),
                 texts=_titles(counts, rows),
-                why=_why("short", writer, None, one, None),
+                why=_why("short", writer, one, None),
                 labels=_labels(counts, rows),
             )
     return None
@@ -317,34 +316,21 @@ def _nearest(
 ) -> tuple[list[_Counted], str] | None:
     """Return the rows of the nearest texts with enough of ``both`` labels, and why they are."""
     length = length_of(words) if form == "short" and words is not None else None
-    steps: list[tuple[Writer | None, int | None]] = [
-        (writer, length), (writer, None), (None, length), (None, None),
-    ]  # fmt: skip
-    for one, size in dict.fromkeys(steps):
-        rows = [
-            row
-            for row in every
-            if row.form == form
-            and (one is None or counts.sources[row.source].writer == one)
-            and (size is None or row.length == size)
-        ]
+    alike = [row for row in every if row.form == form and length in (None, row.length)]
+    for one in dict.fromkeys((writer, None)):
+        rows = [row for row in alike if one is None or counts.sources[row.source].writer == one]
         if min(_total(rows, name) for name in both) >= LEAST:
-            return rows, _why(form, writer, length, one, size)
+            return rows, _why(form, writer, one, length)
     return None
 
 
-def _why(
-    form: Form, writer: Writer | None, length: int | None, one: Writer | None, size: int | None
-) -> str:
+def _why(form: Form, writer: Writer | None, one: Writer | None, length: int | None) -> str:
     """Return in words how near the chosen texts are, as a part of a sentence."""
     what = "short answers" if form == "short" else "paragraphs"
     text = f"{what} by {WRITERS[one] if one else 'models of all kinds'}"
-    if size is not None:
-        text += f", {length_name(size)}"
-    lacking = [f"by {WRITERS[writer]}"] if writer and one is None else []
-    if length is not None and size is None:
-        lacking.append(f"of {length_name(length)}")
-    return f"{text}; too few are {' and '.join(lacking)}" if lacking else text
+    if length is not None:
+        text += f", {length_name(length)}"
+    return f"{text}; too few are by {WRITERS[writer]}" if writer and one is None else text
 
 
 _Rows = Sequence[Readings] | Sequence[ContentReadings] | Sequence[PairReadings]
