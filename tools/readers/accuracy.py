@@ -5,8 +5,8 @@
 
 The page of a run cites these counts beside its numbers, for the texts nearest to its own: doubt and
 declining (``labels``), right and wrong (QA-Eval, people), contradictions (QA-Eval and draws of
-SmolLM2), decisiveness (people's ratings) and support of claims (people). Answers that a model wrote at a
-certainty that it was asked for are not counted: free answers doubt in other words. Write the file anew
+SmolLM2), decisiveness (people's ratings) and support of claims (people). Answers written at a
+certainty that was asked for are not counted: free answers doubt in other words. Write the file anew
 whenever the weights, the lexicon or the labels change; the counts name the weights that they are
 of, and a page cites no others. No reader learned from these texts, except where a source says so.
 Needs ``SAYSO_TEST_DATA``. About a CPU minute.
@@ -71,10 +71,6 @@ SOURCES = {
     "qwen-1.5b": TextSource("Qwen2.5-Coder-1.5B", "small", True, GUIDE),
     "assistants_2026": TextSource(
         "23 assistants of 2026 on recent events (knowledge-cutoff)", "assistant", False, GUIDE
-    ),
-    "assistants_2026-right": TextSource(
-        "23 assistants of 2026 on recent events (knowledge-cutoff)", "assistant", False,
-        "a language model that knew the truth",
     ),
     "evouna-right": TextSource("QA-Eval (GPT-3.5, ChatGPT, GPT-4, Bing)", "chat", False, "people"),
     "evouna-pairs": TextSource(
@@ -167,11 +163,8 @@ def judged_answers(folder: Path, rows: Iterable[Row]) -> Iterator[Judged]:
         golds = [matcher.golds_of_field(row.golden)]
         verdict = judge_rules(row.question, golds, row.answer)
         yield Judged("evouna-right", "short", row.answer, row.right, verdict)
-    for answer in recent_answers(folder, "aside"):
-        verdict = judge_rules(answer.question, [Gold(answer.expected)], answer.text)
-        yield Judged("assistants_2026-right", "short", answer.text, answer.right, verdict)
     for text in rows:
-        if text.source in ("evouna", "assistants_2026"):  # all of these have other labels
+        if text.source == "evouna":  # people labelled all of these
             continue
         pairs = [(label.question, [Gold(gold) for gold in label.golds]) for label in text.labels]
         if text.form == "short":

@@ -360,7 +360,57 @@ def taught_rows() -> list[Row]:
                 rows.append(
                     Row(f"order{k}/{n}/{m}", "orders", "train", "short", text, "", (label,))
                 )
-    return [*rows, *_other_facts(), *_taught_paragraphs()]
+    return [*rows, *_other_facts(), *_whether(), *_taught_paragraphs()]
+
+
+def _whether() -> list[Row]:
+    """Return answers to whether something is so, in which one clause doubts and many tell more.
+
+    What the writer has not heard of does not doubt what is stated, nor does the time of what is
+    known; "as far as I know" does, wherever it stands.
+    """
+    asked = (
+        ("Is {} still alive, or has she died? If she died, when?", "alive", "still with us"),
+        ("Is {} still the head of the museum, or has somebody replaced her?",
+         "the head of the museum", "in charge of the museum"),
+        ("Has the bridge at {} been opened?", "open", "open to traffic"),
+    )  # fmt: skip
+    doubts = (
+        "As far as I know, {s} is {v}.", "{s} is {v}, as far as I know.",
+        "To my knowledge, {s} is {v}.", "To the best of my knowledge, {s} is still {v}.",
+        "{s} is {v}, as far as I'm aware.", "As far as public records show, {s} is {v}.",
+        "{s} is {v} as far as reliable sources indicate.", "I believe {s} is {v}.",
+        "{s} is believed to be {v}.", "{s} is presumably {v}.", "{s} is most likely still {v}.",
+        "From what I can tell, {s} is {v}.", "Yes, as far as I know, {s} is {v}.",
+    )  # fmt: skip
+    firm = (
+        "{s} is {v}.", "Yes, {s} is {v}.", "As of my last update, {s} is {v}.",
+        "As of early 2025, {s} was still {v}.", "{s} is **{v}**.", "{s} was {v} when my data end.",
+        "According to what was published in 2024, {s} is {v}.",
+        "No, that has not changed: {s} is {v}.",
+    )  # fmt: skip
+    unheard = (
+        "", " I'm not aware of any report to the contrary.",
+        " I have no information that this has changed.", " There are no reports of anything else.",
+        " My knowledge ends in 2024, so I cannot speak of what came later.",
+    )  # fmt: skip
+    told = (
+        "", " She was born on 3 May 1941 in Lindau and studied in Graz.",
+        "\n\nSome background: the Orm prize of 1987 made her name, and two books followed, in 1992"
+        " and 2003. She spoke at the fair of 2019, where 4,000 people came to hear her.",
+    )  # fmt: skip
+    rows = []
+    subjects = ("Ada Holm", "Nora Quill", "Brackwater")
+    for n, (question, *values) in enumerate(asked):
+        for stance, wordings in (("hedged", doubts), ("committed", firm)):
+            for m, wording in enumerate(wordings):
+                for k, more in enumerate(told):
+                    subject, silent = subjects[(n + m + k) % 3], unheard[(m + 2 * k + n) % 5]
+                    text = wording.format(s=subject, v=values[(m + k) % 2]) + silent + more
+                    label = Label(question.format(subject), (values[0],), "", stance)
+                    name = f"whether{len(rows)}"
+                    rows.append(Row(name, "taught", "train", "short", text, "", (label,)))
+    return rows
 
 
 def _other_facts() -> list[Row]:

@@ -48,6 +48,16 @@ def expected(question: str, hint: str = "") -> Expected:
     return "any"
 
 
+#: a question whose answer is yes or no, or one of the things that it names
+FIRST_VERB = r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b"
+_WHETHER = regex(FIRST_VERB, re.IGNORECASE)
+
+
+def asks_whether(question: str) -> bool:
+    """Whether a question begins with its verb: "Is it red?", "Is it red or blue?"."""
+    return _WHETHER.search(question) is not None
+
+
 _NAMED = regex(
     r"\b(?:what|which)\s(?:(?:is|was)\s(?:the\s)?)?(?:name\sof\sthe\s)?(?:\w{2,12}est\s)?"
     rf"(?:{alternatives(lexicon_words('measures', 'questions.name'))})\b(?!['’])",

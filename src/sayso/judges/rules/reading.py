@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from sayso.judges.english.families import family_names, family_stem, meanings, word_group
 from sayso.judges.english.lexicon import judge_data, lexicon_words, phrases, written_out
 from sayso.judges.english.numbers import MONTH_NAMES
-from sayso.judges.english.questions import Expected, expected
+from sayso.judges.english.questions import Expected, asks_whether, expected
 from sayso.judges.english.sentences import split_sentences
 from sayso.judges.patterns import regex
 from sayso.metrics.arrays import Floats
@@ -426,7 +426,16 @@ class MaskedSentence(NamedTuple):
 
 def _masked(row: Sentence, aspect: AskedAspect) -> MaskedSentence:
     symbols = tuple(mask(row, aspect))
-    return MaskedSentence(symbols, has_kind(row, aspect), len(row), row[-1].text == "?")
+    value = has_kind(row, aspect) or (aspect.kind == "any" and _answers_whether(row, aspect))
+    return MaskedSentence(symbols, value, len(row), row[-1].text == "?")
+
+
+def _answers_whether(row: Sentence, aspect: AskedAspect) -> bool:
+    """Whether a sentence says something of what a question asks to be so or not.
+
+    "Is she alive, or has she died?" is answered by a word of its own.
+    """
+    return asks_whether(aspect.question) and bool(values_in(row, "any") - aspect.names)
 
 
 def _home_of(rows: Sequence[MaskedSentence]) -> int:

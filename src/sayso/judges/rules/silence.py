@@ -18,6 +18,7 @@ import numpy as np
 from sayso.judges.english.families import family_stem
 from sayso.judges.english.lexicon import lexicon_rows, lexicon_words, written_out
 from sayso.judges.english.numbers import MONTH_NAMES, NUMBER_WORDS
+from sayso.judges.english.questions import FIRST_VERB, asks_whether
 from sayso.judges.patterns import regex
 from sayso.judges.rules.reading import (
     FUNCTION,
@@ -44,10 +45,8 @@ NEGATIONS = lexicon_words("negations", "silence")
 TURNS = frozenset({",", ";", ":", "(", ")", "—", "–", ".", "!", "?"}).union(
     lexicon_words("turns", "silence")
 )
-_FIRST_VERB = r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b"
-#: a question whose answer is yes or no, and one whose answer may also be one of its own words
-_YES_OR_NO = regex(_FIRST_VERB, re.I)
-_CLOSED = regex(rf"\bor\b|{_FIRST_VERB}", re.I)
+#: a question whose answer is yes or no, or may be one of its own words
+_CLOSED = regex(rf"\bor\b|{FIRST_VERB}", re.I)
 #: words before what is counted that count to zero
 _NONE = frozenset({"no", "zero"})
 
@@ -144,7 +143,7 @@ def _answers_by_denial(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
     """
     if any(m.kind in ("ignorant", "policy", "ask") for row in rows for m in marks_of(row)):
         return False
-    if _YES_OR_NO.search(aspect.question):
+    if asks_whether(aspect.question):
         return any(map(_denies, rows))
     return aspect.kind == "number" and any(
         word.text in _NONE and not after.name and family_stem(after.text) in aspect.cues
@@ -842,7 +841,7 @@ def without_doubt(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
     if stance == "committed" or len(rows) > 1 or len(rows[0]) > _BARE + 2:
         return chances
     row, texts = rows[0], [word.text for word in rows[0]]
-    granted = _YES_OR_NO.search(aspect.question) and next(said_in(row, "granted"), None)
+    granted = asks_whether(aspect.question) and next(said_in(row, "granted"), None)
     marks = [m for m in marks_of(row) if not (granted and granted.start <= m.start < granted.end)]
     if not silence_words("odds").isdisjoint(aspect.question.lower().split()):
         marks = [m for m in marks if row[m.start].text not in silence_words("odds")]
