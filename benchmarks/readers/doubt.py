@@ -146,7 +146,8 @@ def main() -> None:
         return
     for source in sorted({row.source for row in real if row.form == "short"}):
         print(f"{source:24} {seen(labeled(row for row in real if row.source == source))}")
-    chat = labeled(row for row in real if row.source != "smollm2")
+    others = ("smollm2", "assistants_2026")
+    chat = labeled(row for row in real if row.source not in others)
     print(f"{'chat models, all':24} {seen(chat)}")
     print(f"{'assistants of 2025':24} {seen(labeled(assistant_rows('aside')))}")
     made = list(made_texts(seed=99))
