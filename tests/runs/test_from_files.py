@@ -500,7 +500,7 @@ def test_texts_that_claim_nothing_are_counted_and_told(tmp_path: Path) -> None:
     assert any(
         c.startswith("plain: 50 % of the texts claim nothing") for c in result.manifest.cautions
     )
-    assert "claims:claims-rules@3|" in signature_text(bare.signature)
+    assert "claims:claims-rules@4|" in signature_text(bare.signature)
 
 
 def test_a_file_without_an_answer_was_read_by_nobody(tmp_path: Path) -> None:
@@ -513,7 +513,7 @@ def test_a_file_without_an_answer_was_read_by_nobody(tmp_path: Path) -> None:
         {"topic": "Jo Reed", "text": "Jo Reed was born in Kelso."},
     ]
     both = run(tmp_path, write(tmp_path, "b.jsonl", mixed), name="both")
-    assert "claims:claims-rules@3+people|" in signature_text(
+    assert "claims:claims-rules@4+people|" in signature_text(
         both.get("factscore", "method:plain").signature
     )
 

@@ -195,7 +195,7 @@ def test_an_open_model_takes_no_settings_of_opening() -> None:
 
 
 def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert open_judge("rules").judge.signature == "rules@10"
+    assert open_judge("rules").judge.signature == "rules@11"
     for name in ("openai:gpt-4o-mini", "rules+openai:gpt-4o-mini"):
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-never-sent")
         seat = open_judge(name, learn=False)

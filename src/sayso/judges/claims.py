@@ -733,7 +733,7 @@ def _labelled(label: str, value: str, name: str) -> str:
 class RulesClaims:
     """Claims by clauses, offline and deterministic."""
 
-    signature = "claims-rules@3"
+    signature = "claims-rules@4"
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Claimed]:
         """Return the claims of each distinct (topic, text)."""

@@ -66,7 +66,7 @@ class RulesMeaning:
     """Equivalence of answers by rules, offline: 1 or 0, the same in both directions."""
 
     name = "rules"
-    signature = "nli:rules@3"
+    signature = "nli:rules@4"
     three = False
 
     def table(self, triples: Sequence[Triple]) -> Floats:

@@ -135,7 +135,7 @@ _NEGATED = regex(
 class RulesSupport:
     """The offline checker."""
 
-    signature = "support-rules@5"
+    signature = "support-rules@6"
 
     def read(self, items: Sequence[Item], *, apart: bool = False) -> list[Supported]:
         """Return a label for each (topic, claim, passages); equal ones are read once.

@@ -157,5 +157,5 @@ def test_readers_are_chosen_one_by_one(tmp_path: Path) -> None:
     )
     assert set(reader.tasks) == {"support"}
     signature = signature_text(result.get("factscore", "method:plain").signature)
-    assert "claims:claims-rules@3" in signature
+    assert "claims:claims-rules@4" in signature
     assert "support:judge#p" in signature

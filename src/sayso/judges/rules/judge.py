@@ -64,7 +64,7 @@ from sayso.records import (
 )
 
 NAME = "rules"
-SIGNATURE = "rules@10"
+SIGNATURE = "rules@11"
 #: No word is this long; such a run is noise that would only cost time.
 _ENDLESS = regex(r"\S{200,}+")
 _NEGATIONS = lexicon_words("negations", "judge")

@@ -67,7 +67,7 @@ class ReadsContradiction(Protocol):
 class RulesWording:
     """:func:`sayso.decisiveness`: the whole answer is one assertion."""
 
-    signature = "rules@5"
+    signature = "rules@6"
 
     def read(self, pairs: Sequence[Pair]) -> dict[Pair, Asserted]:
         """Return one assertion, none for a punt, a problem for another language."""
@@ -86,7 +86,7 @@ def _by_rules(text: str) -> Asserted:
 class RulesContradiction:
     """:func:`sayso.contradicts`."""
 
-    signature = "rules@10"
+    signature = "rules@11"
 
     def read(self, triples: Sequence[Triple]) -> dict[Triple, str]:
         """Return c, n, p for a draw without an answer, or ? where the assertion has no value."""
