@@ -92,7 +92,9 @@ def is_english(text: str, scripts: frozenset[str] | None = None) -> bool:
     english = sum(word in _ENGLISH or word.endswith(_CONTRACTED) for word in words)
     other_script = not sample.isascii() and _other_script(sample)
     mostly = not other_script and english >= 0.25 * len(words)
-    if (not mostly or len(words) <= MOST_WORDS) and is_set_phrase(sample):
+    # "It is Kamenice nad Lipou." names a place in English; "Jammer, ek is onseker." does not
+    framed = mostly and sum(word in _ENGLISH for word in words[:3]) > 1
+    if not framed and (not mostly or len(words) <= MOST_WORDS) and is_set_phrase(sample):
         return False
     if mostly:
         return True
