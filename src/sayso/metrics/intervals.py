@@ -841,12 +841,12 @@ def telling(estimate: Estimate, limits: Range = (0.0, 1.0)) -> Estimate:
     return msgspec.structs.replace(estimate, low=None, high=None, problem=UNBOUNDED)
 
 
-def within(difference: Estimate) -> Estimate:
-    """Return a difference of two shares with its interval cut to what it can be, -1 to 1."""
+def within(difference: Estimate, most: float = 1.0) -> Estimate:
+    """Return a difference with its interval cut to what it can be: of two shares, -1 to 1."""
     low, high = difference.low, difference.high
     if low is None or high is None:
         return difference
-    return msgspec.structs.replace(difference, low=max(low, -1.0), high=min(high, 1.0))
+    return msgspec.structs.replace(difference, low=max(low, -most), high=min(high, most))
 
 
 def _empty(name: str) -> Estimate:

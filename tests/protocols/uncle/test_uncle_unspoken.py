@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
 
 import sayso
+from sayso.engines.scripted import ScriptedEngine
+from sayso.metrics.intervals import within
 from sayso.protocols.uncle import report
-from sayso.records import Estimate, Results, slice_of, slice_text
+from sayso.protocols.uncle.measure import NO_RANKS
+from sayso.records import Estimate, Generation, Request, Results, slice_of, slice_text
 from sayso.runs.result import Result
 from support.scripted_world import Fact, Mind, chance, facts, pool, records, write
 
@@ -73,11 +80,11 @@ def never_the_truth(fact: Fact, draw: object) -> str:
     return random.Random(repr((fact.question, draw))).choice(others)
 
 
-def run(mind: Mind, folder: Path, world: list[Fact]) -> Result:
+def run(mind: Any, folder: Path, world: list[Fact]) -> Result:
     data = write(folder / "q.jsonl", records(world))
     return sayso.run(
         report=False,
-        model=mind.engine(),
+        model=mind.engine() if isinstance(mind, Mind) else ScriptedEngine(mind, name="mind"),
         data=str(data),
         out=folder / "run",
         cache=folder / "cache",
@@ -132,3 +139,45 @@ def test_two_facts_told_apart_by_luck_are_no_gain(tmp_path: Path) -> None:
     assert gain.high == 1
     assert gain.low is not None
     assert gain.low < 0.2
+
+
+def test_equal_log_probabilities_rank_nothing(tmp_path: Path) -> None:
+    """Whatever the number of tokens, over which -.1 does not add up exactly."""
+    mind = Mind(WORLD, partly, guess=never_the_truth)
+
+    def flat(request: Request) -> Generation:
+        answer = mind(request)
+        return msgspec.structs.replace(answer, logprobs=(-0.1,) * len(answer.logprobs or ()))
+
+    result = run(flat, tmp_path, WORLD)
+    for form in ("short", "long"):
+        for name in ("auroc_incorrect", "unspoken_knowledge", "unspoken_knowledge_matched"):
+            found = get(result, name, form)
+            assert (found.value, found.problem) == (None, NO_RANKS)
+        policy = Results(result.estimates).get("J", form=form, policy="own_logprob")
+        assert (policy.value, policy.low) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("most", "ends"), [(1.0, (-1.0, -0.5)), (2.0, (-2.0, -0.5)), (3.0, (-2.5, -0.5))]
+)
+def test_no_difference_passes_what_it_can_be(most: float, ends: tuple[float, float]) -> None:
+    cut = within(Estimate("unspoken_knowledge", value=-1.0, low=-2.5, high=-0.5), most)
+    assert (cut.low, cut.high) == ends
+
+
+def test_two_js_differ_by_two_at_most(tmp_path: Path) -> None:
+    """Doubt that is always right, and probabilities that are always wrong."""
+    world = facts(4)
+    known = {f.entity for f in world[: len(world) // 2]}
+    mind = Mind(
+        world,
+        lambda f: 0.99 * (f.entity in known),
+        guess=never_the_truth,
+        hedges=lambda f, instructed: instructed and f.entity not in known,
+        certain=lambda f, value: -2.0 if f.entity in known else -0.1,
+    )
+    gain = get(run(mind, tmp_path, world), "unspoken_knowledge", "short")
+    assert gain.value is not None
+    assert gain.value < -1
+    assert gain.low is None or gain.low >= -2

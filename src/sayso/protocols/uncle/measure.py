@@ -83,6 +83,8 @@ from sayso.records import Estimate, Results, Slice, Verdict, slice_of, tier_orde
 Bools = NDArray[np.bool_]
 
 NO_LOGPROBS = "no log-probabilities were recorded for these answers"
+NO_RANKS = "all these answers have the same score, which ranks none of them"
+SILENT = "no answer to the bare question states a value that could be judged"
 NO_SPANS = (
     "this run does not store where answers state their values; run the same command again, which "
     "takes the answers from the cache"
@@ -455,13 +457,12 @@ def _within(context: Context, form: str) -> Iterator[Estimate]:
     score = -view.logprob
     wrong = np.where(plain == INCORRECT, 1.0, np.where(plain == CORRECT, 0.0, np.nan))
     rows = ~np.isnan(score) & ~np.isnan(wrong)
-    if not rows.any():
-        silent = "no answer to the bare question states a value that could be judged"
-        note = silent if np.isnan(wrong).all() else NO_LOGPROBS if view.placed else NO_SPANS
-        yield Estimate("auroc_incorrect", problem=note)
-        yield Estimate("auroc_incorrect_within", problem=note)
-        yield Estimate("unspoken_knowledge", problem=note)
-        yield Estimate("unspoken_knowledge_matched", problem=note)
+    if not _ranks(score[rows]):
+        note = NO_LOGPROBS if view.placed else NO_SPANS
+        if np.isnan(wrong).all() or not np.isnan(score).all():
+            note = NO_RANKS if rows.any() else SILENT
+        for name in ("auroc_incorrect", "auroc_incorrect_within", *UNSPOKEN):
+            yield Estimate(name, problem=note)
         return
     for name, types in (("auroc_incorrect", None), ("auroc_incorrect_within", a.type)):
         yield bootstrap_auroc(
@@ -480,7 +481,8 @@ def _within(context: Context, form: str) -> Iterator[Estimate]:
         gain = _boot(context, name, metric, *of, limits=None, least_error=least)
         if len(np.unique(label[label >= 0] == UNCERTAIN)) < 2:
             gain = no_difference(gain)  # hedging nothing, or all, leaves both nothing to choose
-        yield within(gain) if abs(gain.value or 0.0) <= 1 else gain  # more: the words mislead
+        # below -1: the probabilities mislead; above 1: the words do
+        yield within(gain, 1.0 if abs(gain.value or 0.0) <= 1 else 2.0)
 
 
 def form_alignment(
@@ -549,7 +551,8 @@ def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estima
     usable = (known >= 0) & (label >= 0) & (plain >= 0)
     hedged = np.where(usable, (label == UNCERTAIN).astype(np.float64), np.nan)
     for policy, score in scores.items():
-        if not (usable & ~np.isnan(score)).any():
+        held = score[usable & ~np.isnan(score)]
+        if policy != "type" and not _ranks(held):
             score = np.full(a.size, np.nan)
         else:
             score = _filled(score, a.type)
@@ -562,7 +565,7 @@ def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estima
                 cells[3 * row + column] = weight[rows & (known == state)].sum()
         rates = cell_rates(cells)
         absent = "no score was recorded for these answers" if view.placed else NO_SPANS
-        note = None if rows.any() else absent
+        note = None if rows.any() else NO_RANKS if held.size else absent
         size = int(rows.sum())
         numbers = [
             _policy_rate(name, or_none(rates[name]), size, note) for name in HEADLINE if name != "J"
@@ -586,6 +589,11 @@ def own_policies(context: Context, form: str) -> Iterator[tuple[str, list[Estima
             )
         )
         yield policy, numbers
+
+
+def _ranks(score: Floats) -> bool:
+    """Tell whether scores differ at all."""
+    return len(np.unique(score)) > 1
 
 
 def _filled(score: Floats, types: NDArray[np.str_]) -> Floats:

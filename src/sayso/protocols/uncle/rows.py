@@ -281,7 +281,8 @@ def view_of(
             continue
         values = _stated_logprobs(generation, verdict, whole=form == "short")
         if values:
-            logprob[row], length[row] = float(np.mean(values)), len(values)
+            # means of equal log-probabilities are equal, whatever their number
+            logprob[row], length[row] = round(float(np.mean(values)), 12), len(values)
     return View(verdicts_of, logprob, length, words, placed=True, outside=outside)
 
 
