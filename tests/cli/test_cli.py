@@ -343,3 +343,18 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert cli.execute([*words, "--help"]) == 0
         assert "Usage: sayso" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("protocol", "flag", "says"),
+    [
+        ("self_known", "--prompts", "self_known has no --prompts, which is a flag of uncle, "),
+        ("uncle", "--remedy=revise", "uncle has no --remedy, which is a flag of self_known"),
+        ("uncle", "--promts", "Unknown option: --promts. Did you mean --prompts?"),
+    ],
+)
+def test_a_flag_of_other_protocols_is_named(
+    capsys: pytest.CaptureFixture[str], protocol: str, flag: str, says: str
+) -> None:
+    assert cli.execute(["run", protocol, flag, *([] if "=" in flag else ["paper"])]) == 2
+    assert capsys.readouterr().err.startswith(f"sayso: {says}")

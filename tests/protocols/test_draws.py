@@ -13,12 +13,13 @@ from rich.console import Console
 import sayso
 from sayso import report
 from sayso.engines.engine import Capabilities
+from sayso.engines.openai.calls import DrawWatch
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.progress import Silent
-from sayso.protocols import uncle
+from sayso.protocols import PROTOCOLS, uncle
 from sayso.protocols.probes import ALIKE, DrawVariety, count_draws
-from sayso.records import Generation, Request, Verdict, ask, slice_text
+from sayso.records import Estimate, Generation, Message, Request, Verdict, ask, slice_of, slice_text
 from sayso.runs.result import Result
 from support.scripted_world import Mind, chance, facts, records, write
 
@@ -184,3 +185,32 @@ def test_few_draws_are_measured_as_such(tmp_path: Path, k: int) -> None:
     again = sayso.measure(result.path, **{"probe.k": k})
     (alike,) = [e for e in again.estimates if e.name == "draws_alike"]
     assert alike.problem == ("no question was drawn twice" if k == 1 else ALIKE)
+
+
+def test_where_nothing_was_said_no_draw_is_like_another() -> None:
+    nothing, watch = DrawVariety(0, 0).share, DrawWatch()
+    for protocol in ("uncle", "selective", "faithfulness"):
+        assert PROTOCOLS[protocol].cautions([nothing], False) == []
+    for sample in range(2):
+        for question in range(20):
+            request = Request((Message("user", f"Q{question}"),), temperature=1.0, sample=sample)
+            watch.see(request, " ")
+    assert (watch.vary, watch.notice) == (None, None)
+
+
+def test_confidence_of_one_needs_a_claim() -> None:
+    alike = DrawVariety(30, 30).share
+    assert PROTOCOLS["faithfulness"].cautions([alike, Estimate("mean_confidence")]) == []
+    (said,) = PROTOCOLS["faithfulness"].cautions([alike, Estimate("mean_confidence", value=1.0)])
+    assert "every confidence is 1" in said
+
+
+def test_methods_that_lack_claims_are_told_in_one_line() -> None:
+    rows = []
+    for method in ("vanilla", "uncertainty"):
+        place = slice_of(form="short", method=method)
+        rows.append(Estimate("cmfg", place, n=3, missing=5))
+        rows.append(Estimate("left_out", place + slice_of(reason="few draws"), value=5.0))
+    (said,) = PROTOCOLS["faithfulness"].cautions(rows)
+    assert "(10 have too few draws): Short answers, Vanilla 5 of 8; Short answers, " in said
+    assert said.count("If these are the hedged ones") == 1

@@ -121,6 +121,10 @@ def test_a_few_missing_verdicts_are_not_told_first() -> None:
     (said,) = unread_run_cautions(VerdictCounts(96, 0, 4))
     assert said.startswith("4 of 100 verdicts are missing because these answers are empty, or")
     assert unread_run_cautions(VerdictCounts(0, 0, 0)) == []
+    # where all are missing there is no rest
+    (said,) = unread_run_cautions(VerdictCounts(0, 0, 70))
+    assert said.startswith("70 of 70 verdicts are missing")
+    assert "rest" not in said
 
 
 def test_requests_that_a_slow_server_lost_say_what_helps() -> None:
@@ -218,3 +222,26 @@ def test_another_choice_of_questions_is_named_by_its_flag(tmp_path: Path) -> Non
         match=r"contains a run of uncle .* with --limit 1, not unset; repeat",
     ):
         sayso.run(**given)
+
+
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        ("failed: content filter", "were stopped by the server's content filter"),
+        ("failed: the model called a tool instead of answering", "ended in a call of a tool"),
+    ],
+)
+def test_a_cause_that_would_come_again_is_named(tmp_path: Path, problem: str, says: str) -> None:
+    """Asking again cannot help; beside another failure it can."""
+    broken = ScriptedEngine(lambda r: Generation(r, problem=problem), "broken")
+    with pytest.raises(InputError, match=says) as told:
+        run(tmp_path, judge_engine(truthful), broken)
+    assert "to ask again" not in str(told.value)
+    mixed = ScriptedEngine(
+        lambda r: Generation(r, problem=problem if r.greedy else "failed: status 500"), "mixed"
+    )
+    (tmp_path / "mixed").mkdir()
+    with pytest.raises(InputError, match=says) as told:
+        run(tmp_path / "mixed", judge_engine(truthful), mixed)
+    assert "failed (failed: status 500); run again" in str(told.value)
+    assert "to ask again" in str(told.value)

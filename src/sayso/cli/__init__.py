@@ -267,6 +267,8 @@ def execute(argv: list[str]) -> int:
         return _refuse(_unused(error))
     except cyclopts.MissingArgumentError as error:
         return _refuse(_missing(error))
+    except cyclopts.UnknownOptionError as error:
+        return _refuse(_unknown(error))
     except cyclopts.CycloptsError as error:
         return _refuse(_in_words(str(error)))
     except KeyboardInterrupt:
@@ -291,6 +293,19 @@ def _unused(error: cyclopts.UnusedCliTokensError) -> str:
     return (
         f"{text}; write several values of one flag as a,b without spaces (sayso {chain[0]} --help)"
     )
+
+
+def _unknown(error: cyclopts.UnknownOptionError) -> str:
+    """Return the message for an unknown flag, with the protocols that have it where others do."""
+    from sayso.protocols import PROTOCOLS
+
+    command, protocol = (*(error.command_chain or ()), "", "")[:2]
+    flag = (error.token.keyword or error.token.value).partition("=")[0]
+    name = flag.removeprefix("--").replace("-", "_")
+    have = [each for each, plan in PROTOCOLS.items() if hasattr(plan.Settings, name)]
+    if command != "run" or protocol not in PROTOCOLS or not have:
+        return _in_words(str(error))
+    return f"{protocol} has no {flag}, which is a flag of {', '.join(have)}"
 
 
 def _missing(error: cyclopts.MissingArgumentError) -> str:

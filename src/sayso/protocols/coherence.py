@@ -130,8 +130,9 @@ def coherence_cautions(run: Run) -> list[str]:
         )
     if foreign := list(_not_english(run)):
         cautions.append(
-            f"{LEAD}{' and '.join(foreign)} are not in English; the offline reader reads English "
-            "and gives them no verdict. To read them: --judge MODEL."
+            f"{LEAD}{' and '.join(foreign)} got no verdict, because they are not in English. The "
+            "offline reader reads English, and of other languages only set phrases that decline, "
+            "so rates lean towards declining. To read them: --judge MODEL."
         )
     return cautions
 

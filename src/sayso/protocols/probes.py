@@ -116,7 +116,7 @@ def why_alike(estimates: Iterable[Estimate], draws_vary: bool | None) -> str:
     share = next((e for e in estimates if e.name == "draws_alike"), None)
     if share is not None and share.problem == ALIKE:
         return "draws of every question are equal"
-    if draws_vary is False:
+    if draws_vary is False and (share is None or share.value is not None):
         return "the model was seen to repeat the same text at a temperature above 0"
     return ""
 

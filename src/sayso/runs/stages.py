@@ -121,7 +121,7 @@ class FolderRun:
 
     def _note_missing(self, stage: str, rows: Sequence[Generation]) -> None:
         """Note requests that failed and answers that were cut off."""
-        problems = Counter(r.problem.partition(":")[0] for r in rows if r.problem is not None)
+        problems = Counter(_kind(r.problem) for r in rows if r.problem is not None)
         for problem, number in sorted(problems.items()):
             why = why_missing(rows, problem)
             self.notices.append(f"{stage}: {number} of {len(rows)} requests {why}")
@@ -348,6 +348,10 @@ ADVICE = {
     "empty": "came back empty and have no verdict",
     "truncated": "reached the token limit while still thinking and have no verdict; allow more "
     "(--thinking with a number of tokens) or none (--thinking off)",
+    "failed: content filter": "were stopped by the server's content filter, and would be again: "
+    "turn the filter off, or take another model",
+    "failed: the model called a tool": "ended in a call of a tool, and would again: serve the "
+    "model without tools, or forbid calls in its system prompt",
 }
 #: how an endpoint's calls say that none of their tries was answered in time
 TOO_SLOW = re.compile(
@@ -404,9 +408,14 @@ def mixed_sampling(rows: Sequence[Generation]) -> list[str]:
     ]
 
 
+def _kind(problem: str) -> str:
+    """Return what a problem is called: what advice is known for, else what stands first in it."""
+    return next((p for p in ADVICE if problem.startswith(p)), problem.partition(":")[0])
+
+
 def why_missing(rows: Sequence[Generation], problem: str) -> str:
     """Return what happened to requests whose problem begins so, and what to do about it."""
-    found = [r.problem for r in rows if r.problem and r.problem.startswith(problem)]
+    found = [r.problem for r in rows if r.problem and _kind(r.problem) == problem]
     slow = [match for text in found if (match := TOO_SLOW.search(text))]
     if 2 * len(slow) >= len(found) and slow:
         calls = max(int((match["calls"] or "1").replace(",", "")) for match in slow)
@@ -427,11 +436,12 @@ def check_answered(name: str, rows: Sequence[Generation]) -> None:
     """
     if not rows or any(r.problem in (None, "empty") for r in rows):
         return
-    heads = Counter((r.problem or "").partition(":")[0] for r in rows)
+    heads = Counter(_kind(r.problem or "") for r in rows)
     problems = "; ".join(f"{n:,} {why_missing(rows, head)}" for head, n in heads.most_common())
+    again = "" if heads.keys() <= ADVICE.keys() else "; run the same command to ask again"
     raise InputError(
         f"{name} answered none of {len(rows):,} requests: {problems}. There are no numbers and no "
-        "report; run the same command to ask again"
+        f"report{again}"
     )
 
 
@@ -470,17 +480,17 @@ def check_any_read(judge: Judge, counts: VerdictCounts, command: str) -> None:
 
 def unread_run_cautions(counts: VerdictCounts) -> list[str]:
     """Return the cautions of a run where more than a few verdicts are missing."""
-    cautions = []
+    cautions, total = [], counts.verdicts + counts.unanswered
     if counts.unread > MANY * counts.verdicts:
         cautions.append(
-            f"{counts.unread:,} of the judge's {counts.verdicts:,} verdicts could not be read. "
-            "The rest is not a random sample: read the bounds."
+            f"{counts.unread:,} of the judge's {counts.verdicts:,} verdicts could not be read."
         )
-    total = counts.verdicts + counts.unanswered
     if counts.unanswered > MANY * total:
         cautions.append(
             f"{counts.unanswered:,} of {total:,} verdicts are missing because these answers are "
-            "empty, or the requests for them failed. The rest is not a random sample: read the "
-            "bounds."
+            "empty, or the requests for them failed."
         )
+    rest = " The rest is not a random sample: read the bounds."
+    if counts.unread + counts.unanswered < total:
+        return [f"{caution}{rest}" for caution in cautions]
     return cautions

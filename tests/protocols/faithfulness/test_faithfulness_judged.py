@@ -192,7 +192,7 @@ def test_a_reader_that_reads_nothing_gives_no_number_and_a_caution(tmp_path: Pat
     skill = result.get("skill", where)
     assert (skill.value, skill.missing) == (None, len(WORLD))
     assert skill.problem is not None
-    told = f"of {len(WORLD):,} claims are left out of every mean"
+    told = f"Short answers, Vanilla {len(WORLD):,} of {len(WORLD):,}"
     assert any(told in line for line in result.manifest.cautions)
     assert result.get("mean_decisiveness", where).value is None
 

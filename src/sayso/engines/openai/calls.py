@@ -451,8 +451,8 @@ class DrawWatch:
         self.differ = False
 
     def see(self, request: Request, text: str) -> None:
-        """Remember a draw and compare it with an earlier one of the same prompt."""
-        if self.differ or request.greedy:
+        """Remember a draw that says something, and compare it with an earlier one of its prompt."""
+        if self.differ or request.greedy or not text.strip():
             return
         prompt = hash(msgspec.structs.replace(request, seed=0, sample=0))
         draw, text_hash = (request.seed, request.sample), hash(text)

@@ -224,7 +224,8 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
     every = list(estimates)
     lines = []
     alike = next((e.value for e in every if e.name == "draws_alike"), None)
-    if draws_vary is False or alike == 1:
+    sure = any(e.name == "mean_confidence" and e.value is not None for e in every)
+    if sure and (draws_vary is False or alike == 1):
         lines.append(
             "The draws never vary, so every confidence is 1 whatever the model knows, and these "
             "numbers say nothing about faithfulness. Check that the endpoint samples at T > 0."
@@ -233,24 +234,24 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
 
 
 def unread_methods(estimates: Iterable[Estimate]) -> list[str]:
-    """Return which methods lack more than a few of their claims, and why."""
-    every, lines = list(estimates), []
+    """Return in one line which methods lack more than a few of their claims, and why."""
+    every, lacking, reasons = list(estimates), list[str](), Counter[str]()
     for e in every:
         if e.name != "cmfg" or e.missing <= 0.05 * (e.missing + e.n):
             continue
-        reasons: Counter[str] = Counter()
         for lost in every:
             if lost.name == "left_out" and set(e.where) <= set(lost.where):
                 reason = part_of(lost.where, "reason")
                 reasons[LOST.get(reason, LOST["wording"])] += int(lost.value or 0)
-        del reasons[""]
-        why = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
-        lines.append(
-            f"{_in_words(e.where)}: {e.missing:,} of {e.missing + e.n:,} claims are left out of "
-            f"every mean{f' ({why})' if why else ''}. If these are the hedged ones, the words seem "
-            "surer than they are."
-        )
-    return lines
+        lacking.append(f"{_in_words(e.where)} {e.missing:,} of {e.missing + e.n:,}")
+    if not lacking:
+        return []
+    del reasons[""]
+    why = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
+    return [
+        f"Some claims are left out of every mean{f' ({why})' if why else ''}: "
+        f"{'; '.join(lacking)}. If these are the hedged ones, the words seem surer than they are."
+    ]
 
 
 #: why a claim is in no mean, in words; a fact that a paragraph omits is none
