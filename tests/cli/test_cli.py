@@ -348,8 +348,8 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("protocol", "flag", "says"),
     [
-        ("self_known", "--prompts", "self_known has no --prompts, which is a flag of uncle, "),
-        ("uncle", "--remedy=revise", "uncle has no --remedy, which is a flag of self_known"),
+        ("self_known", "--prompts", "Unknown option: --prompts: it is a flag of uncle, "),
+        ("uncle", "--remedy=revise", "Unknown option: --remedy: it is a flag of self_known"),
         ("uncle", "--promts", "Unknown option: --promts. Did you mean --prompts?"),
     ],
 )

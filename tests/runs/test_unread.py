@@ -105,7 +105,7 @@ def test_many_missing_verdicts_are_told_before_any_number(tmp_path: Path) -> Non
     assert text.index(first) < text.index("The model knew")
     known = result.get("p_known", "form:short")
     assert known.missing
-    bounds = " facts have no verdict; whatever it would be, it hedged "
+    bounds = " facts in short answers have no verdict; whatever it would be, it hedged "
     assert text.index(bounds) < text.index("that have verdicts")
     assert "Bounds over all possible verdicts: FA [" in text
     page = html.unescape(report.write(result.path).read_text())

@@ -15,6 +15,9 @@ import pytest
 import sayso
 from sayso import cli
 from sayso.protocols.selective.report import SelectiveResults, words_sentences
+from sayso.protocols.self_known import report as self_known
+from sayso.protocols.self_known.report import SelfKnownResults
+from sayso.protocols.uncle.report import headline
 from sayso.records import Estimate, Generation, Results, Verdict, slice_of
 from sayso.report.numbers import json_text
 from sayso.report.opening import open_page
@@ -193,3 +196,40 @@ def test_answers_told_to_voice_doubt_that_are_empty_are_counted(tmp_path: Path) 
     results = Results(sayso.measure(tmp_path / "run").estimates)
     coverage = results.get("coverage_of_words", form="short", against="rules", score="words")
     assert (coverage.n, coverage.missing) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("missing", "says", "hidden"),
+    [
+        (2, "it hedged 50 % of unknown facts and 20 % of known facts in short answers, and 50 % "
+         "and 20 % in paragraphs", "whatever"),
+        (20, "20 of 40 facts in paragraphs have no verdict; whatever it would be, it hedged 25 % "
+         "to 75 % of the facts that it did not know and 10 % to 60 % of those that it knew. Told",
+         "and 50 % and 20 % in paragraphs"),
+        (60, "60 of 80 facts in paragraphs have no verdict, because the answers are empty, failed, "
+         "or could not be read: nothing is said of them.", "20 % of known facts in paragraphs"),
+    ],
+)  # fmt: skip
+def test_paragraphs_that_lack_verdicts_are_told_apart(missing: int, says: str, hidden: str) -> None:
+    estimates = [
+        Estimate(name, slice_of(form=form), value, numerator=20 * value, denominator=20, n=20,
+                 missing=missing if form == "long" else 0)
+        for form in ("short", "long")
+        for name, value in (("UUR", 0.5), ("over_hedge", 0.2), ("J", 0.3), ("p_known", 0.5))
+    ]  # fmt: skip
+    said = " ".join(headline(Results(estimates)))
+    assert says in said
+    assert hidden not in said
+
+
+def test_a_second_method_rests_on_its_own_texts() -> None:
+    estimates = [
+        Estimate(name, slice_of(method=method), 0.5, n=10 - lost, missing=lost)
+        for method, lost in (("plain", 0), ("doubt", 8))
+        for name in ("factscore", "response_rate")
+    ]
+    results = SelfKnownResults(estimates)
+    assert "50 % of the claims" in self_known.headline(results, "plain")
+    said = self_known.headline(results, "doubt")
+    assert said.startswith("8 of 10 texts have no verdict")
+    assert said.endswith("nothing is said of them.")

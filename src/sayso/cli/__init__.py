@@ -267,8 +267,6 @@ def execute(argv: list[str]) -> int:
         return _refuse(_unused(error))
     except cyclopts.MissingArgumentError as error:
         return _refuse(_missing(error))
-    except cyclopts.UnknownOptionError as error:
-        return _refuse(_unknown(error))
     except cyclopts.CycloptsError as error:
         return _refuse(_in_words(str(error)))
     except KeyboardInterrupt:
@@ -295,19 +293,6 @@ def _unused(error: cyclopts.UnusedCliTokensError) -> str:
     )
 
 
-def _unknown(error: cyclopts.UnknownOptionError) -> str:
-    """Return the message for an unknown flag, with the protocols that have it where others do."""
-    from sayso.protocols import PROTOCOLS
-
-    command, protocol = (*(error.command_chain or ()), "", "")[:2]
-    flag = (error.token.keyword or error.token.value).partition("=")[0]
-    name = flag.removeprefix("--").replace("-", "_")
-    have = [each for each, plan in PROTOCOLS.items() if hasattr(plan.Settings, name)]
-    if command != "run" or protocol not in PROTOCOLS or not have:
-        return _in_words(str(error))
-    return f"{protocol} has no {flag}, which is a flag of {', '.join(have)}"
-
-
 def _missing(error: cyclopts.MissingArgumentError) -> str:
     """Return the message for a word that a command needs, with the command's own example."""
     chain = error.command_chain or ()
@@ -330,6 +315,11 @@ def _in_words(message: str) -> str:
     if unknown:
         name = unknown[1].replace("][", ".")
         return f"{unknown[2]}: unknown setting {name}; --help-all lists all settings"
+    from sayso.protocols import PROTOCOLS
+
+    name = (re.match(r"Unknown option: --([\w-]+)", message) or ["", ""])[1].replace("-", "_")
+    if have := [each for each, plan in PROTOCOLS.items() if name and hasattr(plan.Settings, name)]:
+        return f"{message.split('. Did')[0].rstrip('.')}: it is a flag of {', '.join(have)}"
     kinds = {"int": "a whole number", "float": "a number", "bool": "yes or no"}
     return re.sub(
         r'unable to convert (".*") into (int|float|bool)\b',

@@ -126,11 +126,11 @@ def unread_share(counted: Sequence[HeadlineShare]) -> float:
 def with_bounds(
     sentence: str,
     counted: Sequence[HeadlineShare],
-    nothing: str = "this run says nothing about the model",
+    nothing: str = "nothing is said of them",
 ) -> str:
     """Return a sentence as far as there are verdicts for it, its bounds first where some lack.
 
-    ``nothing`` is what most lacking verdicts mean, in place of the sentence that opens a page.
+    ``nothing`` stands in its place where most of them lack.
     """
     if not sentence or unread_share(counted) <= SOME:
         return sentence
@@ -171,7 +171,7 @@ def open_page(
     below = {line(text, 1_000) for text in later}
     invented = manifest is not None and manifest.model.startswith("builtin")
     return PageOpening(
-        with_bounds(sentence, counted),
+        with_bounds(sentence, counted, "this run says nothing about the model"),
         f"{INVENTED if invented else not_shown}.",
         [text for text in cautions if text not in below],
         [text for text in cautions if text in below],

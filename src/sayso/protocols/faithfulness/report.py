@@ -93,6 +93,7 @@ from sayso.report.opening import (
     example,
     open_page,
     unread_share,
+    with_bounds,
 )
 from sayso.report.page import stored_answers, title, with_answers
 from sayso.report.tables import Table, TableCell, signatures, tight
@@ -149,7 +150,7 @@ def _counted(results: FaithfulnessResults, form: str) -> list[HeadlineShare]:
     """Return the share that the plain sentence rests on; claims with too few draws were read."""
     words, read = (_of_first(results, name, form) for name in ("mean_decisiveness", "punting"))
     share = msgspec.structs.replace(words, n=read.n, missing=read.missing)
-    return [("its words sound {} sure", "claims", share)]
+    return [("its words sound {} sure", f"claims in {FORMS[form]}", share)]
 
 
 def _plain_form(results: FaithfulnessResults) -> str:
@@ -454,11 +455,12 @@ def headline(results: FaithfulnessResults, form: str) -> str:
                 "confidence"
             )
     sounds, is_sure = (percent(get(f"mean_{x}").value, 0) for x in ("decisiveness", "confidence"))
-    return (
+    said = (
         f"{FORMS[form].capitalize()} ({method_label(method)}): its words are {sounds} decisive on "
         f"average, and its draws agree {is_sure} of the time; {verdict} "
         f"(skill {_unsigned_zero(skill)})."
     )
+    return with_bounds(said, () if form == _plain_form(results) else _counted(results, form))
 
 
 def set_apart_sentences(results: FaithfulnessResults) -> Iterator[str]:

@@ -342,7 +342,7 @@ def _declines(results: SelectiveResults, form: str) -> str:
         return _declines_plainly(results, form, "", "")
     plainly = _declines_plainly(results, form, " when asked plainly", "asked plainly, ")
     said = f"Told to express uncertainty, it declined {_of_both(*told)}."
-    return f"{plainly} {with_bounds(said, _both(*told), 'nothing is said of them')}"
+    return f"{plainly} {with_bounds(said, _both(*told))}"
 
 
 def _of_both(none: Estimate, some: Estimate) -> str:
@@ -660,7 +660,7 @@ def words_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
     )
     said = f"Told to express uncertainty, it commits to {_share(coverage)} of the answers; {given}."
     told = ("it commits to {}", "answers that were to express uncertainty", coverage)
-    yield with_bounds(said, [told], "nothing is said of them")
+    yield with_bounds(said, [told])
 
 
 def _share(estimate: Estimate) -> str:

@@ -73,6 +73,7 @@ from sayso.report.opening import (
     PageOpening,
     example,
     open_page,
+    with_bounds,
 )
 from sayso.report.page import environment, page, page_seed, shared_context
 from sayso.report.tables import Table, TableCell, signatures, tight
@@ -196,12 +197,12 @@ def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpe
     """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
     results = SelfKnownResults(estimates)
     sentence, later = plain_sentence(results), cautions(estimates)
-    return open_page(manifest, sentence, NOT_SHOWN, later=later, counted=_counted(results))
+    counted = _counted(results, "".join(results.methods[:1]))
+    return open_page(manifest, sentence, NOT_SHOWN, later=later, counted=counted)
 
 
-def _counted(results: SelfKnownResults) -> list[HeadlineShare]:
-    """Return the share that the plain sentence rests on; an empty text has no verdict."""
-    method = "".join(results.methods[:1])
+def _counted(results: SelfKnownResults, method: str) -> list[HeadlineShare]:
+    """Return the share that what is said of a method rests on; an empty text has no verdict."""
     rate, empty, score = (
         results.get(name, method=method) for name in ("response_rate", "empty_texts", "factscore")
     )
@@ -443,10 +444,11 @@ def headline(results: SelfKnownResults, method: str) -> str:
     score = results.get("factscore", method=method)
     if score.value is None:
         return f"{method}: no claim has a label ({score.problem or 'nothing to count'})."
-    return (
+    said = (
         f"{method}: on average, {percent(score.value, 0)} of the claims in a text are supported"
         f"{movement(results, method)}."
     )
+    return with_bounds(said, _counted(results, method) if method != results.methods[0] else ())
 
 
 def movement(results: SelfKnownResults, method: str) -> str:

@@ -71,6 +71,7 @@ from sayso.report.numbers import (
 )
 from sayso.report.opening import (
     MOST,
+    SOME,
     ChosenExamples,
     HeadlineShare,
     PageOpening,
@@ -78,6 +79,7 @@ from sayso.report.opening import (
     how_often,
     open_page,
     unread_share,
+    with_bounds,
 )
 from sayso.report.page import facts, stored_answers, with_answers
 from sayso.report.tables import (
@@ -140,9 +142,10 @@ def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpe
 def _counted(numbers: Results, form: str) -> list[HeadlineShare]:
     """Return the shares that the plain sentence rests on."""
     unknown, known = (numbers.get(name, form=form) for name in ("UUR", "over_hedge"))
+    facts = f"facts in {FORMS.get(form, form)}" if numbers.forms[1:] else "facts"
     return [
-        ("it hedged {} of the facts that it did not know", "facts", unknown),
-        ("{} of those that it knew", "facts", known),
+        ("it hedged {} of the facts that it did not know", facts, unknown),
+        ("{} of those that it knew", facts, known),
     ]
 
 
@@ -305,9 +308,14 @@ def headline(numbers: Results, entities: int | None = None) -> list[str]:
     if not forms:
         return ["This run has no numbers yet."]
     sentences = [_knew(numbers, forms[0], entities)]
-    hedged = [clause for form in forms if (clause := _hedged(numbers, form, form == forms[0]))]
-    if hedged:
-        sentences.append(f"Told to express uncertainty, it hedged {', and '.join(hedged)}.")
+    first = _plain_form(numbers)
+    lacking = [f for f in forms if f != first and unread_share(_counted(numbers, f)) > SOME]
+    read = [form for form in forms if form not in lacking]
+    for some in (read, *([form] for form in lacking)):
+        if hedged := [said for form in some if (said := _hedged(numbers, form, form == some[0]))]:
+            said = f"Told to express uncertainty, it hedged {', and '.join(hedged)}."
+            sentences.append(with_bounds(said, [] if some is read else _counted(numbers, some[0])))
+    forms = [form for form in forms if form == first or not _empty(numbers, form)]
     sentences += _verdicts(numbers, forms)
     unspoken = _unspoken(numbers, forms)
     return [*sentences, unspoken] if unspoken else sentences
