@@ -573,19 +573,19 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 23_600,
-    "judges": 17_210,
-    "engines": 11_986,
-    "train": 7_215,
+    "protocols": 23_568,
+    "judges": 17_182,
+    "engines": 11_980,
+    "train": 7_213,
     "metrics": 9_332,
     "runs": 6_500,
-    "datasets": 5_870,
-    "report": 4_537,
+    "datasets": 5_863,
+    "report": 4_533,
     "cli": 4_362,
     "wikidata": 4_496,
     "people": 3_781,
-    "guard": 3_438,
-    "score_files": 3_480,
+    "guard": 3_439,
+    "score_files": 3_348,
     "studies": 2_571,
     "scores": 2_967,
     "storage": 2_467,
@@ -594,7 +594,7 @@ BUDGET = {
     "sayso": 1_797,
     "assertions": 1_513,
     "inspect_ai_tools": 1_407,
-    "prompts": 1_078,
+    "prompts": 1_064,
     "answers": 856,
 }
 #: how far a budget may stand above the lines that are there

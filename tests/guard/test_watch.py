@@ -456,7 +456,7 @@ def test_a_watch_in_pieces_is_the_watch_in_one(tmp_path: Path, earlier: Path) ->
 def test_a_state_belongs_to_its_watch(tmp_path: Path, earlier: Path) -> None:
     log, state = write(tmp_path / "log.jsonl", rows(10, 0)), tmp_path / "watch.json"
     watched(log, earlier, state=state)
-    with pytest.raises(InputError, match="belongs to a watch against other answers"):
+    with pytest.raises(InputError, match="belongs to a watch against other answers, with other"):
         watched(log, earlier, state=state, alpha=0.01)
 
 

@@ -32,6 +32,7 @@ import sayso
 from sayso import cli, report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.guard.guard import Guard
+from sayso.judges.rules.judge import SIGNATURE
 from sayso.people.labeling import import_labels
 from sayso.people.labels import LabelStore
 from sayso.protocols.uncle.collect import instructions
@@ -336,9 +337,15 @@ def guarded(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "watch.page", list(page(guards / "watch.html"))
 
 
+def _as_read_today(path: Path) -> None:
+    """Let a file of version 0.2.0 name today's reader: what another one read is not continued."""
+    path.write_text(path.read_text("utf-8").replace("rules@10", SIGNATURE), "utf-8")
+
+
 def _watched(folder: Path) -> Iterator[str]:
     """Yield the events and the states of a watch of a whole log, and of one that goes on."""
     guard = folder / "guard.json"
+    _as_read_today(folder / "watch.json")
     command = ("watch", folder / "log.jsonl", "--against", folder / "earlier.jsonl", "--once")
     for state, flags in (
         ("new.json", ("--every", "50", "--page", folder / "watch.html", "--keep-guard")),
@@ -374,6 +381,8 @@ def trained(folder: Path) -> Iterator[tuple[str, list[str]]]:
     with contextlib.chdir(folder):  # the runs name each other
         copied(Path("runs"), "uncle")
         copied(Path(), "training")
+        for manifest in Path().rglob("manifest.json"):
+            _as_read_today(manifest)
         done = _trained(Path("training"))
     write_training(folder / "training", done)
     yield "training", [

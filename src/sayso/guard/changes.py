@@ -159,8 +159,9 @@ class Watching:
         about = json.dumps([SIGNATURE, options.alpha, baseline.counts, bounds, limit])
         if state is not None and state.about != about:
             raise InputError(
-                f"--state {options.state} belongs to a watch against other answers or with other "
-                "settings: give another name, or remove it to begin anew"
+                f"--state {options.state} belongs to a watch against other answers, with other "
+                f"settings or by another reader than {SIGNATURE}: give another name, or remove it "
+                "to begin anew"
             )
         self.state = state or WatchState(about)
         try:
