@@ -27,7 +27,7 @@ from sayso.storage.renamed import GONE
 from sayso.storage.run_folder import RunFolder
 from sayso.train.report import write_training_page
 from sayso.train.result import read_training
-from support.frozen import RUNS, copied
+from support.frozen import RUNS, as_read_today, copied
 
 #: two runs of each protocol that can be compared, and a number with its slice
 PAIRS = {
@@ -124,6 +124,7 @@ def test_a_run_with_the_probes_of_another_measures(tmp_path: Path) -> None:
 
 
 def test_a_new_run_takes_its_probes(uncle: Path, tmp_path: Path) -> None:
+    as_read_today(uncle / "manifest.json")
     model = ScriptedEngine(lambda request: "I do not know.", name="silent", logprob=-0.5)
     result = sayso.run(
         "uncle", model=model, data="builtin", limit=12, out=tmp_path / "new", report=False,
@@ -193,6 +194,7 @@ def test_a_guard_decides_as_it_did(
 
 def test_a_watch_goes_on_from_its_state(tmp_path: Path) -> None:
     (folder,) = copied(tmp_path, "guard")
+    as_read_today(folder / "watch.json")
     events: list[dict[str, Any]] = []
     options = WatchOptions(
         guard=folder / "guard.json", keep_guard=True, state=folder / "watch.json"

@@ -2626,13 +2626,15 @@ def _filters(found: Numbers, side: Side) -> None:
     table = run.table("scores/claims")
     for score, own in table.groupby("method") if len(table) else ():
         values = own.set_index("target").value.reindex(rated.id).to_numpy(float)
-        use = ~np.isnan(values)
-        put = side.write(found, score=str(score))
-        if not use.any():
-            put(auroc=None)
-            continue
-        u, wrong = values[use], (rated.label[use] == "NS").to_numpy()
-        put(auroc=auroc_range(run, u, wrong, rated.topic[use]))
+        for part, here in parts_of(rated, run.settings["bins"]):
+            use = ~np.isnan(values) & here
+            put = side.write(found, score=str(score), part=part)
+            if not use.any():
+                if not part:
+                    put(auroc=None)
+                continue
+            u, wrong = values[use], (rated.label[use] == "NS").to_numpy()
+            put(auroc=auroc_range(run, u, wrong, rated.topic[use]))
 
 
 def _curves(found: Numbers, side: Side, count: int) -> None:

@@ -59,7 +59,7 @@ def test_every_number_of_the_frozen_runs_is_declared(protocol: str) -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_name_that_stands_in_the_code_is_declared(protocol: str) -> None:
     names = set(written_names(protocol))
-    assert len(names) >= 10
+    assert len(names) >= 5
     assert names - set(PROTOCOLS[protocol].metrics) == set()
 
 

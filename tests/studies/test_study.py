@@ -22,6 +22,7 @@ from sayso import cli, report
 from sayso.checks.judge import judge_check
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.reliability import stored
+from sayso.judges.rules.judge import SIGNATURE
 from sayso.metrics import auroc
 from sayso.protocols.selective.rows import load_rows
 from sayso.records import Estimate, Generation, InputError, Request
@@ -523,7 +524,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in study.glob("*/*/uncle"):
         run = RunFolder.open(path)
         manifest = run.read_manifest()
-        checked = stored(manifest.judge_signature, str(place / "cache"))
+        checked = stored(SIGNATURE, str(place / "cache"))  # runs of 0.2.0 name an older reader
         assert checked is not None
         run.write_manifest(msgspec.structs.replace(manifest, judge_check=checked))
     return place

@@ -337,7 +337,7 @@ def guarded(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "watch.page", list(page(guards / "watch.html"))
 
 
-def _as_read_today(path: Path) -> None:
+def as_read_today(path: Path) -> None:
     """Let a file of version 0.2.0 name today's reader: what another one read is not continued."""
     path.write_text(path.read_text("utf-8").replace("rules@10", SIGNATURE), "utf-8")
 
@@ -345,7 +345,7 @@ def _as_read_today(path: Path) -> None:
 def _watched(folder: Path) -> Iterator[str]:
     """Yield the events and the states of a watch of a whole log, and of one that goes on."""
     guard = folder / "guard.json"
-    _as_read_today(folder / "watch.json")
+    as_read_today(folder / "watch.json")
     command = ("watch", folder / "log.jsonl", "--against", folder / "earlier.jsonl", "--once")
     for state, flags in (
         ("new.json", ("--every", "50", "--page", folder / "watch.html", "--keep-guard")),
@@ -382,7 +382,7 @@ def trained(folder: Path) -> Iterator[tuple[str, list[str]]]:
         copied(Path("runs"), "uncle")
         copied(Path(), "training")
         for manifest in Path().rglob("manifest.json"):
-            _as_read_today(manifest)
+            as_read_today(manifest)
         done = _trained(Path("training"))
     write_training(folder / "training", done)
     yield "training", [

@@ -59,7 +59,7 @@ def test_the_code_of_the_document_runs(
     exec(compile(code, str(DOCUMENT), "exec"), {})
     number, _, files = capsys.readouterr().out.partition(" ")
     assert files.strip() == f"{{'sayso_dpo.json': {number}}}"
-    assert int(number) > 20
+    assert int(number) >= 20
     assert (folder / "rows" / "dataset_info.json").is_file()
 
 

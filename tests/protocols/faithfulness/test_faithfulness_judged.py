@@ -35,7 +35,7 @@ def subject(request: Request) -> str:
     text = request.messages[-1].content
     fact = next((f for q, f in BY_QUESTION.items() if text.startswith(q)), None)
     if fact is None:
-        return "Nothing is known."
+        return "I do not know anything about it."
     if request.greedy:
         return f"It is {fact.value}."
     sure = chance("draw", fact.question, request.sample) < chance("sure", fact.question)

@@ -149,11 +149,11 @@ def test_missing_readings_are_told_in_words() -> None:
         for reason, number in (("pairs unread", 7.0), ("wording unread", 3.0), ("omitted", 4.0))
     ]
     assert cautions([lost, *why]) == [
-        "Short answers, Granularity: 10 of 50 claims are left out of every mean (7 could not be "
-        f"compared with the draws, 3 have a wording that could not be read). {ends}"
+        "Some claims are left out of every mean (7 could not be compared with the draws, 3 have a "
+        f"wording that could not be read): Short answers, Granularity 10 of 50. {ends}"
     ]
     (one,) = cautions([Estimate("cmfg", where, 0.5, n=4, missing=1)])
-    assert "Granularity: 1 of 5 claims are left out of every mean. If" in one
+    assert "left out of every mean: Short answers, Granularity 1 of 5. If" in one
 
 
 def test_thin_bins_are_told_in_words_beside_the_numbers() -> None:
