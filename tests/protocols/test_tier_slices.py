@@ -17,8 +17,7 @@ from sayso.protocols.answer_table import AnswerRecord
 from sayso.protocols.selective import report as selective
 from sayso.protocols.uncle import report as uncle
 from sayso.records import Estimate, Request, Results
-from sayso.report.numbers import shown_value
-from sayso.report.tables import tier_label, with_interval_only
+from sayso.report.numbers import shown_value, tier_label, with_interval_only
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Fact, Mind, chance, facts, records, write

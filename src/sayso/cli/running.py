@@ -30,9 +30,11 @@ from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.records import CorrectedNumber, Estimate, InputError
 from sayso.report.differences import render_compare
 from sayso.report.formats import Wanted, wanted, write_files
+from sayso.report.number_tables import grid, render_table
 from sayso.report.numbers import json_text
 from sayso.report.page import index_page, write_index
-from sayso.report.terminal import plain_table, render_summaries, safe_text, say
+from sayso.report.sheet import main_numbers, render_runs
+from sayso.report.terminal import say
 from sayso.runs.compare import compare as compare_runs
 from sayso.runs.compare import number_words, sides_of
 from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
@@ -40,7 +42,7 @@ from sayso.runs.job import Job, check, with_period, with_prompts_elsewhere
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
-from sayso.runs.result import Result, lost_answers, shown_examples, summary_of
+from sayso.runs.result import Result, lost_answers, sheet_of, shown_examples, shown_run
 from sayso.runs.run import execute_job
 from sayso.storage.atomic import can_write, place_inside
 from sayso.storage.run_folder import FIGURES, RunFolder
@@ -243,26 +245,26 @@ def _show_runs(done: Sequence[Result], out: Path | None, *, json: bool) -> None:
         }
         print(json_text(named))
         return
-    console, table = Console(), plain_table()
     shared = [n for n in done[0].manifest.notices if all(n in r.manifest.notices for r in done)]
     for notice in shared:
         print_note(notice)
     print_note("cautions about one model alone are on the page of its run")
-    rows = [summary_of(result) for result in done]
-    heads = list(dict.fromkeys(f"{what}, {of}" for row in rows for what, of, _ in row.rows))
-    table.add_column("model")
-    for head in heads:
-        table.add_column(safe_text(head, console), justify="right")
-    for result, row in zip(done, rows, strict=True):
-        values = {f"{what}, {of}": value for what, of, value in row.rows}
-        cells = [result.manifest.shown_model, *(values.get(head, "–") for head in heads)]
-        table.add_row(*(safe_text(cell, console) for cell in cells))
-    console.print(table)
+    found = {
+        result.manifest.shown_model: {
+            f"{tile.label}, {of}" if of else tile.label: e
+            for tile in sheet_of(result).tiles
+            for of, e in tile.values
+        }
+        for result in done
+    }
+    heads = {head: head for values in found.values() for head in values}
+    table = grid("The main numbers", found, heads, dict.get, labels=("model",))
+    render_table(table, Console(), compact=True)
     folders = [out] if out is not None else [result.path for result in done]
     listed = shlex.join(str(folder) for folder in folders[:MOST_LISTED])
     more = " …" * (len(folders) > MOST_LISTED)
     told = f"{len(done)} runs; on one page, with ranks: sayso study {line(listed, 1_000)}{more}"
-    say(console, told, "", copied=True)
+    say(Console(), told, "", copied=True)
 
 
 def _job_of_each(common: RunFlags) -> Iterator[Job]:
@@ -296,15 +298,15 @@ def _check_folder(out: Path | None) -> None:
 
 def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) -> None:
     """Write the page that links the reports, and print the main numbers of all unless ``quiet``."""
-    summaries = [summary_of(result) for result in done]
+    runs = [shown_run(result) for result in done]
     place = done[0].path.parent / INDEX
     manifest = done[0].manifest
-    text = index_page(summaries, manifest, left_out, place, shown_examples(done[0]))
+    text = index_page(runs, manifest, left_out, place, shown_examples(done[0]))
     written = write_index(place, text)
     if written is None:
         print_note(f"{place} was not written by sayso: it is kept, and no index page is written")
     if not quiet:
-        render_summaries(summaries, manifest, Console(), written)
+        render_runs(runs, manifest, Console(), written)
 
 
 def _estimate(job: Job, seen: set[bytes] | None = None) -> RunEstimate:
@@ -366,7 +368,6 @@ def show(result: Result, *, json: bool, page: Path | None, verbose: bool = False
             Console(),
             result.manifest,
             page,
-            entities=result.entities,
             verbose=verbose,
             run=RunFolder.open(result.path),
         )
@@ -425,7 +426,7 @@ def measure(run: Path, settings: Any, *, json: bool, verbose: bool) -> None:
         return
     show(result, json=False, page=None, verbose=verbose)
     plan = protocol_of(result.manifest)
-    main = plan.report.main_numbers(result.estimates)
+    main = main_numbers(sheet_of(result))
     places = () if verbose else {(e.name, e.where) for e in main}
     corrected.render_corrected(numbers, plan.metrics, plan.report.part_label, Console(), places)
     if result.saved and not numbers and people.has_labels(run):

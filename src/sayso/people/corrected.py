@@ -21,6 +21,7 @@ from sayso.protocols.labeled import PeopleLabels, Place
 from sayso.protocols.protocol import Protocol
 from sayso.records import CorrectedNumber, Estimate, Results, Verdict
 from sayso.report.corrected import by_place, halving_sentence, stored_corrected
+from sayso.report.sheet import main_numbers
 from sayso.runs.measure import load_run, run_path
 from sayso.storage.atomic import WAIT, can_write, one_writer
 from sayso.storage.run_folder import CORRECTED, RunFolder
@@ -141,7 +142,7 @@ def more_labels(run: str | PathLike[str]) -> str:
         return ""
     plan = protocol_of(folder.read_manifest())
     corrected = by_place(current_corrected(run))
-    for one in plan.report.main_numbers(_measured(folder, plan).all):
+    for one in main_numbers(plan.report.sheet(_measured(folder, plan).all)):
         if (number := corrected.get((one.name, one.where))) is not None:
             return halving_sentence(number, plan.metrics, plan.report.part_label)
     return ""

@@ -26,19 +26,12 @@ from sayso.judges.rules.accuracy import (
 from sayso.records import CorrectedNumber
 from sayso.report.corrected import NO_EFFECT, judge_effect, stored_corrected
 from sayso.report.numbers import DASH
+from sayso.report.sheet import HowRead
 from sayso.report.terminal import check_command
 from sayso.storage.run_folder import Manifest, RunFolder
 
 #: the source of claims that no rule was made on
 ARTICLES = "wikibio"
-
-
-class HowRead(NamedTuple):
-    """The section: its heading, its sentences, and whose labelled texts they rest on."""
-
-    title: str
-    sentences: Sequence[str] = ()
-    texts: Sequence[str] = ()
 
 
 class PartRead(NamedTuple):
@@ -49,18 +42,18 @@ class PartRead(NamedTuple):
 
 
 def how_read(
-    title: str, manifest: Manifest | None, parts: Sequence[PartRead], run: RunFolder | None
+    manifest: Manifest | None, parts: Sequence[PartRead], run: RunFolder | None
 ) -> HowRead:
     """Return the section of some parts; empty for a run without a judge, or judged by people.
 
     ``run`` is the folder, ``None`` where there is none.
     """
     if manifest is None or manifest.judge in ("", "people") or not parts:
-        return HowRead(title)
+        return HowRead()
     last = "All intervals are sampling error only: they leave out how the judge errs."
     texts = dict.fromkeys(part.texts for part in parts if part.texts)
     sentences = dict.fromkeys(part.sentence for part in parts)
-    return HowRead(title, [*sentences, f"{last} {_measured_by_people(run)}"], [*texts])
+    return HowRead([*sentences, f"{last} {_measured_by_people(run)}"], [*texts])
 
 
 def _measured_by_people(run: RunFolder | None) -> str:

@@ -72,9 +72,8 @@ if TYPE_CHECKING:
     from sayso.judges.judge import Item, Judge
     from sayso.metrics.joint import JointNumber, Number
     from sayso.protocols.labeled import CorrectedPlace, PeopleLabels
-    from sayso.report.figures import Figure
     from sayso.report.number_tables import NumberTable
-    from sayso.report.opening import ChosenExamples, PageOpening
+    from sayso.report.sheet import Sheet, StoredAnswers
     from sayso.scores.collect import Tools
     from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -464,62 +463,24 @@ class Report(typing.Protocol):
     def part_label(self, key: str, value: str) -> str:
         """Return a part of a slice in words: "short answers", "P(True)"."""
 
-    def render(
+    def sheet(
         self,
         estimates: Sequence[Estimate],
-        console: Console,
         manifest: Manifest | None = None,
-        page: Path | None = None,
-        *,
-        entities: int | None = None,
-        verbose: bool = False,
         run: RunFolder | None = None,
-    ) -> None:
-        """Print the table that a run of so many entities ends with. Holds for any estimates.
-
-        ``verbose``: also what was not computed, and why. ``run`` is the folder, if there is one.
-        """
-
-    def heading(self, estimates: Sequence[Estimate]) -> str:
-        """Return the question that a page of these numbers answers, as its heading."""
-
-    def opening(self, estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
-        """Return what a page begins with: one plain sentence, and what it does not show.
-
-        Holds for any estimates. The sentence claims no more than the intervals allow.
-        """
-
-    def examples(
-        self, folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
-    ) -> ChosenExamples:
-        """Return at most three answers of a run: good, bad and typical, chosen by a stated rule."""
-
-    def summary(self, estimates: Sequence[Estimate]) -> list[Estimate]:
-        """Return at most three numbers of each form, to stand below the sentence."""
-
-    def main_numbers(self, estimates: Sequence[Estimate]) -> list[Estimate]:
-        """Return the few to read first, the most important of each form or method before others.
-
-        Holds for any estimates: what was not computed is left out.
-        """
-
-    def pages(
-        self,
-        folder: RunFolder,
-        manifest: Manifest,
-        estimates: list[Estimate],
         beside: Sequence[str | Path | RunFolder] = (),
-    ) -> dict[str, str]:
-        """Return every file of the page by name; ``report.html`` is one of them.
+    ) -> Sheet:
+        """Return all that is shown of numbers. Holds for any estimates, also for none.
 
-        ``beside`` are other runs of the protocol, for tables of several models. Raises InputError
-        where it has none.
+        The sentence claims no more than the intervals allow. ``run`` is the folder, if there is
+        one, and ``beside`` are other runs of the protocol, for tables of several models. Raises
+        InputError where it has none.
         """
 
-    def figures(
+    def read_answers(
         self, folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
-    ) -> list[Figure]:
-        """Return every chart of the page by a name of its own."""
+    ) -> StoredAnswers:
+        """Return a run's answers to be read on its page, and examples chosen by a stated rule."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

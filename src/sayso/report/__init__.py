@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sayso.records import Estimate, InputError
+from sayso.report.figures import figures_in
 from sayso.report.formats import Wanted, write_files
+from sayso.report.page import run_pages
+from sayso.report.sheet import render_sheet
 from sayso.storage.atomic import WAIT, one_writer
 from sayso.storage.run_folder import FIGURES, Manifest, RunFolder
 
@@ -41,7 +44,8 @@ def write(
             f"{folder.path} is a run of {plan.name}: its page shows no other runs, only that of a "
             f"run of {able} does; sayso study shows several runs of any protocol"
         )
-    written = plan.report.pages(folder, manifest, estimates, others)
+    sheet = plan.report.sheet(estimates, manifest, folder, others)
+    written = run_pages(sheet, plan.report.read_answers(folder, manifest, estimates), manifest)
     with one_writer(folder.path, "sayso report", WAIT):
         folder.clear_pages()
         for name, text in written.items():
@@ -62,10 +66,14 @@ def write_figures(run: str | PathLike[str] | RunFolder, files: Wanted) -> list[P
 def figures_of(
     folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
 ) -> list[Figure]:
-    """Return the charts of a run's page."""
+    """Return the charts of a run's page, each with a name of its own."""
     from sayso.protocols import protocol_of
 
-    return protocol_of(manifest).report.figures(folder, manifest, estimates)
+    plan = protocol_of(manifest)
+    sheet = plan.report.sheet(estimates, manifest, folder)
+    stored = plan.report.read_answers(folder, manifest, estimates)
+    charts = [*sheet.charts, *(chart for s in stored.sections for chart in s.charts)]
+    return figures_in([chart.figure for chart in charts])
 
 
 def _opened(
@@ -89,15 +97,14 @@ def render_run(
     manifest: Manifest,
     page: Path | None = None,
     *,
-    entities: int | None = None,
     verbose: bool = False,
     run: RunFolder | None = None,
 ) -> None:
-    """Print the table of a run, of so many entities, as its protocol shows it.
+    """Print what a run found, as its protocol shows it; ``run`` is the folder, if there is one.
 
-    ``verbose``: also what was not computed, and why. ``run`` is the folder, if there is one.
+    ``verbose``: every table of the page.
     """
     from sayso.protocols import protocol_of
 
-    show = protocol_of(manifest).report.render
-    show(estimates, console, manifest, page, entities=entities, verbose=verbose, run=run)
+    sheet = protocol_of(manifest).report.sheet(estimates, manifest, run)
+    render_sheet(sheet, console, manifest, page, verbose=verbose)

@@ -6,11 +6,8 @@ The interval of a raw number is of sampling alone: it says nothing of a judge th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import NamedTuple
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.text import Text
 
 from sayso.harmless import line
 from sayso.metric import MetricTable
@@ -18,22 +15,14 @@ from sayso.metrics.correction import LEAST_GAIN, judge_counts
 from sayso.metrics.joint import independent_interval
 from sayso.records import CorrectedNumber, Estimate, Slice
 from sayso.report.differences import difference_range, difference_value
-from sayso.report.numbers import (
-    DASH,
-    interval,
-    is_bare,
-    metric_value,
-    ratio_counts,
-    shown_value,
-    shown_whole,
-)
-from sayso.report.tables import Table, TableCell, tight
-from sayso.report.terminal import FoldedTable, say
+from sayso.report.number_tables import Entry, NumberTable, grid, render_table
+from sayso.report.numbers import DASH, is_bare, metric_value, shown_whole
+from sayso.report.sheet import Section
+from sayso.report.terminal import say
 from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
 
 #: the name and slice of a number
 NumberName = tuple[str, Slice]
-HEAD = ("", "of", "judge", "corrected", "labels alone", "judge made it", "one label is worth")
 #: what a judge did to a number that it did not move
 NO_EFFECT = "no different"
 CHANCE = "In parentheses: the draw of labels may explain it."
@@ -49,24 +38,11 @@ GAPS = (
     "The intervals contain the errors of both judges. The runs count as independent, so intervals "
     "of differences are usually too wide."
 )
-CAPTION = "Numbers by the judge, corrected by labels of people, and by the labels alone"
-
-
-class CorrectedPart(NamedTuple):
-    """What a page says of corrected numbers; nothing where there are none."""
-
-    sentences: Sequence[str] = ()
-    table: Table = Table("", [], [], [])
-
-
-#: of a run whose answers nobody labeled
-NOT_CORRECTED = CorrectedPart()
+CAPTION = "By the judge, corrected by labels of people, and by the labels alone"
 #: of a run with labels that its numbers were not corrected by yet
-NOT_YET = CorrectedPart(
-    (
-        "There may be labels of people in this run's folder. This page was written without them. "
-        "Run sayso report on the folder to add the corrected numbers.",
-    )
+NOT_YET = (
+    "There may be labels of people in this run's folder. This page was written without them. "
+    "Run sayso report on the folder to add the corrected numbers."
 )
 
 
@@ -90,38 +66,36 @@ def stored_corrected(folder: RunFolder) -> list[CorrectedNumber] | None:
     return folder.read(CORRECTED, CorrectedNumber) if folder.has(CORRECTED) else None
 
 
-def corrected_part(
-    folder: RunFolder, metrics: MetricTable, part_label: Callable[[str, str], str]
-) -> CorrectedPart:
-    """Return sentences and a table of a run's corrected numbers."""
-    numbers = stored_corrected(folder)
-    if numbers is None:
-        return NOT_YET
-    if not numbers:
-        return NOT_CORRECTED
-    rows: list[list[TableCell]] = []
-    for one in numbers:
-        name = metrics.named(one.raw.name).titled
-        of = ", ".join(part_label(key, value) for key, value in one.raw.where)
-        cells = map(_cell, (one.raw, one.corrected, one.alone))
-        rows.append(
-            [
-                TableCell(name, head=True),
-                TableCell(of, style="left"),
-                *cells,
-                TableCell(judge_effect(one)),
-                TableCell(worth(one), "" if worth(one) == DASH else "alone"),
-            ]
-        )
+def corrected_section(
+    folder: RunFolder | None, metrics: MetricTable, part_label: Callable[[str, str], str]
+) -> Section:
+    """Return what labels of people say of a run's numbers; empty where there are none."""
+    numbers = stored_corrected(folder) if folder is not None else []
+    tables = [corrected_table(numbers, metrics, part_label)] if numbers else []
+    text = [NOT_YET] if numbers is None else corrected_sentences(numbers) if numbers else []
+    return Section("corrected", "What do labels of people say?", tables, (), text)
+
+
+def corrected_table(
+    numbers: Sequence[CorrectedNumber], metrics: MetricTable, part_label: Callable[[str, str], str]
+) -> NumberTable:
+    """Return numbers by the judge, corrected, and by the labels alone."""
+    columns: dict[str, Callable[[CorrectedNumber], Entry]] = {
+        "judge": lambda one: one.raw,
+        "corrected": lambda one: one.corrected,
+        "labels alone": lambda one: one.alone,
+        "judge made it": judge_effect,
+        "one label is worth": worth,
+    }
+    rows = {
+        (
+            metrics.named(one.raw.name).titled,
+            ", ".join(part_label(key, value) for key, value in one.raw.where),
+        ): one
+        for one in numbers
+    }
     notes = [CHANCE, GROUPED, *_cautious(numbers, metrics, part_label)]
-    bare = _without_interval(numbers, metrics, part_label)
-    table = Table(CAPTION, list(HEAD), rows, [*notes, *bare], "labels-2")
-    return CorrectedPart(corrected_sentences(numbers), table)
-
-
-def _cell(e: Estimate) -> TableCell:
-    parts = [] if is_bare(e) else [interval(e), ratio_counts(e)]
-    return TableCell(shown_value(e), " ".join(tight(part) for part in parts if part))
+    return grid(CAPTION, rows, columns, lambda one, of: of(one), labels=("", "of"), notes=notes)
 
 
 def _cautious(
@@ -149,26 +123,6 @@ def _named_with_part(
     of = ", ".join(part_label(key, value) for key, value in one.raw.where)
     name = metrics.named(one.raw.name).shown_symbol
     return f"{name} ({of})" if of else name
-
-
-def _without_interval(
-    numbers: Sequence[CorrectedNumber], metrics: MetricTable, part_label: Callable[[str, str], str]
-) -> Iterator[str]:
-    """Yield a sentence for each reason for which corrected numbers have no interval."""
-    reasons: dict[str, list[str]] = {}
-    for one in numbers:
-        if one.corrected.low is None:
-            why = one.corrected.problem or "no interval"
-            reasons.setdefault(why, []).append(_named_with_part(one, metrics, part_label))
-    for why, names in reasons.items():
-        yield f"{', '.join(names)}: {line(why, 200)}."
-    gaps = {
-        metrics.named(one.raw.name).shown_symbol
-        for one in numbers
-        if any(map(is_bare, (one.raw, one.corrected, one.alone)))
-    }
-    if gaps:
-        yield f"{', '.join(sorted(gaps))}: shown only with an interval."
 
 
 def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
@@ -288,22 +242,9 @@ def render_corrected(
     if not numbers:
         return
     shown = [one for one in numbers if not main or (one.raw.name, one.raw.where) in main]
-    table = FoldedTable(box=SIMPLE_HEAD, show_edge=False)
-    for place, head in enumerate(HEAD[:-1]):
-        table.add_column(head, justify="left" if place in (0, 1) else "right")
-    for one in shown:
-        of = ", ".join(part_label(key, value) for key, value in one.raw.where)
-        values = (shown_whole(e) for e in (one.raw, one.corrected, one.alone))
-        name = metrics.named(one.raw.name).shown_symbol
-        cells = (name, of, *values, judge_effect(one))
-        table.add_row(*(Text(line(cell, 200)) for cell in cells))
     console.print()
     say(console, "Corrected by labels of people", "bold")
-    console.print(table)
-    for text in (CHANCE, GROUPED, *_cautious(shown, metrics, part_label)):
-        say(console, text, "dim")
-    for text in _without_interval(shown, metrics, part_label):
-        say(console, text, "dim")
+    render_table(corrected_table(shown, metrics, part_label), console)
     for text in corrected_sentences(shown or numbers):
         say(console, text, "dim")
     if len(shown) < len(numbers):
@@ -337,20 +278,27 @@ def render_corrected_differences(
     pairs = corrected_pairs(before, after)
     if not pairs:
         return
-    table = FoldedTable(box=SIMPLE_HEAD, show_edge=False)
-    for place, head in enumerate(("", "of", "A", "B", "B minus A")):
-        table.add_column(head, justify="left" if place < 2 else "right")
-    for (name, where), pair in pairs.items():
-        gap = difference_of_corrected(*pair)
-        shown = f"{difference_value(gap)} {difference_range(gap)}".strip()
-        sides = (shown_whole(one.corrected) for one in pair)
-        of = ", ".join(part_label(key, value) for key, value in where)
-        cells = (metrics.named(name).shown_symbol, of, *sides, shown)
-        table.add_row(*(Text(line(cell, 200)) for cell in cells))
+    columns: dict[str, Callable[[tuple[CorrectedNumber, CorrectedNumber]], Entry]] = {
+        "A": lambda pair: shown_whole(pair[0].corrected),
+        "B": lambda pair: shown_whole(pair[1].corrected),
+        "B minus A": lambda pair: _written_difference(difference_of_corrected(*pair)),
+    }
+    rows = {
+        (
+            metrics.named(name).shown_symbol,
+            ", ".join(part_label(key, value) for key, value in where),
+        ): pair
+        for (name, where), pair in pairs.items()
+    }
     console.print()
     say(console, "Corrected by labels of people", "bold")
-    console.print(table)
-    say(console, GAPS, "dim")
+    caption = "The numbers of both runs, and how they differ"
+    table = grid(caption, rows, columns, lambda pair, of: of(pair), labels=("", "of"), notes=[GAPS])
+    render_table(table, console)
+
+
+def _written_difference(gap: Estimate) -> str:
+    return f"{difference_value(gap)} {difference_range(gap)}".strip()
 
 
 def difference_of_corrected(before: CorrectedNumber, after: CorrectedNumber) -> Estimate:

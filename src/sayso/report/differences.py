@@ -15,8 +15,13 @@ from rich.table import Table
 from sayso.harmless import line
 from sayso.metric import Headline, MetricTable
 from sayso.records import Estimate, Slice
-from sayso.report.numbers import is_bare, notation_of, percentage_points, signed_number
-from sayso.report.tables import why_undefined
+from sayso.report.numbers import (
+    is_bare,
+    notation_of,
+    percentage_points,
+    signed_number,
+    why_undefined,
+)
 from sayso.report.terminal import safe_text, say
 
 BETTER, WORSE, NONE, UNDEFINED = "better", "worse", "no visible difference", "cannot be compared"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -20,13 +20,28 @@ from sayso.harmless import line
 from sayso.records import Estimate, InputError
 from sayso.report.charts import Maker
 from sayso.report.notebook import data_frame, html_table
-from sayso.report.numbers import DASH, MINUS, is_bare, is_gap, json_text, plain_number
-from sayso.report.tables import Table, TableCell, tight
+from sayso.report.numbers import (
+    DASH,
+    MINUS,
+    interval,
+    is_bare,
+    is_gap,
+    json_text,
+    plain_number,
+    ratio_counts,
+    shown_value,
+    tight,
+    why_undefined,
+)
 from sayso.report.terminal import plain_table, safe_text, say
 from sayso.storage.outputs import export_cell
 
 #: a number, a text, or nothing
 Entry = Estimate | str | None
+#: how numbers are written: .61, as a percentage (61.3), or each in its own notation with its counts
+Written = Literal["plain", "percent", "own"]
+Row = TypeVar("Row")
+Column = TypeVar("Column")
 #: numbers from here on are written without decimals
 LARGE = 100
 #: characters of a name in a cell
@@ -44,9 +59,9 @@ class NumberTable(NamedTuple):
     """Rows of numbers: labels first, then an entry for each column.
 
     ``name`` is the name of its files, ``caption`` says what stands there, ``source`` whose layout
-    it has. ``percent``: numbers are written as percentages. ``groups`` are names above so many
-    columns, which are then called as in ``short``; ``best`` says of each column whether more is
-    better (``None``: neither).
+    it has; ``written`` says how numbers are written. ``groups`` are names above so many columns,
+    which are then called as in ``short``; ``best`` says of each column whether more is better
+    (``None``: neither).
     """
 
     name: str
@@ -55,14 +70,14 @@ class NumberTable(NamedTuple):
     columns: tuple[str, ...]
     rows: Sequence[tuple[tuple[str, ...], tuple[Entry, ...]]]
     notes: tuple[str, ...] = ()
-    percent: bool = False
+    written: Written = "plain"
     #: draws the table in a width, on the page
     chart: Maker | None = None
     source: str = ""
     groups: tuple[tuple[str, int], ...] = ()
     short: tuple[str, ...] = ()
     best: tuple[bool | None, ...] = ()
-    #: symbols in the heads of columns, and what each means
+    #: names of columns or rows, and what each means
     meanings: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -96,33 +111,72 @@ class NumberTable(NamedTuple):
         rows = [
             (
                 *labels,
-                *(f"{value_text(e, self.percent)} {range_text(e, self.percent)}" for e in entries),
+                *(f"{value_text(e, self.written)} {range_text(e, self.written)}" for e in entries),
             )
             for labels, entries in self.rows
         ]
         return html_table(self.title, (*self.labels, *self.columns), rows, notes=notes_of(self))
 
 
-def value_text(entry: Entry, percent: bool = False) -> str:
-    """Return an entry without its interval; a dash where there is nothing."""
+def grid(
+    caption: str,
+    rows: Mapping[str | tuple[str, ...], Row],
+    columns: Mapping[str, Column],
+    find: Callable[[Row, Column], Entry],
+    *,
+    labels: tuple[str, ...] = ("",),
+    name: str = "",
+    written: Written = "own",
+    meanings: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> NumberTable:
+    """Return a table of what ``find`` says of each row in each column.
+
+    A row of which nothing was computed is left out.
+    """
+    found = []
+    for label, row in rows.items():
+        entries = tuple(find(row, column) for column in columns.values())
+        if any(entry is not None for entry in entries):
+            found.append((label if isinstance(label, tuple) else (label,), entries))
+    shown = {name for own, _ in found for name in own} | {*columns}
+    means = tuple((one, text) for one, text in (meanings or {}).items() if one in shown)
+    return NumberTable(
+        name, caption, labels, tuple(columns), found, tuple(notes) if found else (), written,
+        meanings=means,
+    )  # fmt: skip
+
+
+def value_text(entry: Entry, written: Written = "plain", decimals: int = 1) -> str:
+    """Return an entry without its interval; a dash where there is nothing.
+
+    ``decimals`` are those of percentages in numbers' own notation.
+    """
     if entry is None:
         return DASH
     if isinstance(entry, str):
         return line(entry, LONGEST)
     if entry.value is None or is_bare(entry):
         return DASH
-    if percent:
+    if written == "own":
+        return shown_value(entry, decimals)
+    if written == "percent":
         return f"{100 * entry.value:.1f}".replace("-", MINUS)
     return plain_number(entry.value) if abs(entry.value) < LARGE else f"{entry.value:,.0f}"
 
 
-def range_text(entry: Entry, percent: bool = False) -> str:
-    """Return the interval of an entry in brackets; nothing where there is none."""
-    if not isinstance(entry, Estimate) or entry.low is None or entry.high is None:
+def range_text(entry: Entry, written: Written = "plain", decimals: int = 1) -> str:
+    """Return the interval of an entry in brackets; nothing where there is none.
+
+    In numbers' own notation the counts of a share stand behind it.
+    """
+    if not isinstance(entry, Estimate) or entry.value is None or is_bare(entry):
         return ""
-    if entry.value is None:
+    if written == "own":
+        return f"{interval(entry, decimals)} {ratio_counts(entry)}".strip()
+    if entry.low is None or entry.high is None:
         return ""
-    if percent:
+    if written == "percent":
         ends = (f"{100 * end:.1f}".replace("-", MINUS) for end in (entry.low, entry.high))
     else:
         ends = (plain_number(end) for end in (entry.low, entry.high))
@@ -143,8 +197,7 @@ def undefined_reasons(table: NumberTable) -> list[str]:
         for column, entry in zip(table.columns, entries, strict=True):
             if isinstance(entry, Estimate) and (entry.value is None or is_bare(entry)):
                 row = line(" · ".join(label for label in labels if label), LONGEST)
-                why = "no interval" if is_bare(entry) else "not computed"
-                found.setdefault(entry.problem or why, []).append((column, row))
+                found.setdefault(why_undefined(entry), []).append((column, row))
     notes = []
     for why, places in found.items():
         columns = list(dict.fromkeys(line(column, LONGEST) for column, _ in places))
@@ -178,19 +231,16 @@ def notes_of(table: NumberTable) -> list[str]:
     return [*table.notes, *undefined_reasons(table), *without_interval(table)]
 
 
-def page_table(table: NumberTable) -> Table:
-    """Return a table of the page."""
-    rows = []
-    for labels, entries in table.rows:
-        cells = [TableCell(line(label, LONGEST), head=True) for label in labels]
-        cells += [
-            TableCell(value_text(e, table.percent), tight(range_text(e, table.percent)))
-            for e in entries
-        ]
-        rows.append(cells)
-    notes = notes_of(table)
-    style = f"labels-{len(table.labels)}" if len(table.labels) > 1 else ""
-    return Table(table.title, [*table.labels, *table.columns], rows, notes, style)
+def page_rows(table: NumberTable) -> list[tuple[list[tuple[str, str]], list[tuple[str, str]]]]:
+    """Return the rows of a table of the page: labels, then numbers, each with what is below it."""
+    means = dict(table.meanings)
+    return [
+        (
+            [(line(label, LONGEST), means.get(label, "")) for label in labels],
+            [(value_text(e, table.written), tight(range_text(e, table.written))) for e in entries],
+        )
+        for labels, entries in table.rows
+    ]
 
 
 def render_table(table: NumberTable, console: Console, *, compact: bool = False) -> None:
@@ -220,9 +270,9 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
     for labels, entries in table.rows:
         cells = [safe_text(line(label, LONGEST), console) for label in labels]
         for entry in entries:
-            cells.append(safe_text(value_text(entry, table.percent), console))
+            cells.append(safe_text(value_text(entry, table.written, 0), console))
             if intervals:
-                cells.append(safe_text(range_text(entry, table.percent), console))
+                cells.append(safe_text(range_text(entry, table.written, 0), console))
         grid.add_row(*cells)
         if not intervals and any(map(_needs_interval, entries)):
             below = (tight(range_text(e)) if _needs_interval(e) else "" for e in entries)
@@ -333,7 +383,7 @@ def latex_text(table: NumberTable, intervals: str = "brackets", best: bool = Tru
     rows = [
         (
             [line(label, LONGEST) for label in labels],
-            [_latex_cell(e, table.percent, intervals, (r, c) in bold) for c, e in enumerate(es)],
+            [_latex_cell(e, table.written, intervals, (r, c) in bold) for c, e in enumerate(es)],
         )
         for r, (labels, es) in enumerate(table.rows)
     ]
@@ -349,9 +399,9 @@ def latex_text(table: NumberTable, intervals: str = "brackets", best: bool = Tru
     )  # fmt: skip
 
 
-def _latex_cell(entry: Entry, percent: bool, intervals: str, bold: bool) -> LatexCell:
+def _latex_cell(entry: Entry, written: Written, intervals: str, bold: bool) -> LatexCell:
     """Return an entry as a cell of a LaTeX table, its interval below it."""
-    value, reach = value_text(entry, percent), range_text(entry, percent)
+    value, reach = value_text(entry, written), range_text(entry, written)
     if intervals == "none" or not reach:
         return LatexCell(value, bold=bold)
     if intervals == "brackets":
@@ -360,7 +410,8 @@ def _latex_cell(entry: Entry, percent: bool, intervals: str, bold: bool) -> Late
     assert entry.low is not None
     assert entry.high is not None
     half = (entry.high - entry.low) / 2
-    return LatexCell(value, f"± {f'{100 * half:.1f}' if percent else plain_number(half)}", bold)
+    text = f"{100 * half:.1f}" if written == "percent" else plain_number(half)
+    return LatexCell(value, f"± {text}", bold)
 
 
 def _definitions(table: NumberTable) -> str:
@@ -383,7 +434,8 @@ def _best(table: NumberTable) -> set[tuple[int, int]]:
             entry = entries[c]
             if more is None or not isinstance(entry, Estimate) or entry.value is None:
                 continue
-            shown = round(100 * entry.value, 1) if table.percent else round(entry.value, 2)
+            percent = table.written == "percent"
+            shown = round(100 * entry.value, 1) if percent else round(entry.value, 2)
             key = tuple(labels[n] for n in places)
             groups.setdefault(key, []).append((shown if more else -shown, r))
         for values in groups.values():
@@ -425,7 +477,7 @@ def _written(table: NumberTable) -> Iterator[list[str]]:
     for labels, entries in table.rows:
         cells = [line(label, LONGEST) for label in labels]
         yield cells + [
-            f"{value_text(e, table.percent)} {range_text(e, table.percent)}".strip()
+            f"{value_text(e, table.written)} {range_text(e, table.written)}".strip()
             for e in entries
         ]
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
-from sayso.harmless import plain_json
+from sayso.harmless import line, plain_json
 from sayso.metric import NOTATIONS, Notation
 from sayso.metrics.length_audit import LengthAudit
+from sayso.metrics.uncle_rates import EMPTY
 from sayso.records import Estimate, signature_text
 
 DASH = "–"
@@ -217,3 +218,39 @@ def _numbers_of(value: object) -> object:
 def capital(text: str) -> str:
     """Return a text that can begin a sentence."""
     return text[:1].upper() + text[1:]
+
+
+def tight(text: str) -> str:
+    """Keep a text, such as an interval, on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def why_undefined(estimate: Estimate) -> str:
+    """Return why a number does not exist, as the end of a sentence."""
+    if is_bare(estimate):
+        return (estimate.problem or "no interval").rstrip(".")
+    why, problem = EMPTY.get(estimate.name), estimate.problem or ""
+    empty = estimate.denominator == 0 or problem.startswith("undefined") or problem == why
+    if empty and why:
+        return f"{why} among those with verdicts" if estimate.missing else why
+    if estimate.problem:
+        return estimate.problem.rstrip(".")
+    return "nothing to count" if empty else "not computed in this run"
+
+
+#: what tiers are, below a table of them
+TIERS = (
+    "A tier says how widely known the subject of a question is. Tier 1 has the best-known subjects."
+)
+
+
+def tier_label(tier: str) -> str:
+    """Return a tier in words: "tier 1"; names of other kinds stay as they are."""
+    return f"tier {tier}" if tier.isdecimal() else line(tier, 60)
+
+
+def with_interval_only(estimate: Estimate) -> Estimate:
+    """Return an estimate without its value where it has no interval: it would mislead alone."""
+    if estimate.value is None or estimate.low is not None:
+        return estimate
+    return msgspec.structs.replace(estimate, value=None)

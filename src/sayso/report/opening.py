@@ -23,16 +23,16 @@ BY_LENGTH = "Each is the answer of median length of its kind."
 Item = TypeVar("Item")
 
 
-#: a share is called small or large where its interval is clear of a half, and "almost always" where
-#: the interval lies above this
-HALF, ALMOST_ALL = 0.5, 0.9
+#: a share is called rare where its interval lies below the first, large above the second, and
+#: "almost always" where the interval lies above the third
+QUARTER, HALF, ALMOST_ALL = 0.25, 0.5, 0.9
 
 
 def how_often(share: Estimate) -> str:
     """Return the adverb that a share and its interval allow; "" without an interval."""
     if share.low is None or share.high is None:
         return ""
-    if share.high < HALF:
+    if share.high < QUARTER:
         return "rarely"
     if share.low > ALMOST_ALL:
         return "almost always"

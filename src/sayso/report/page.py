@@ -1,8 +1,7 @@
-"""The page of a run: one self-contained file, with further pages of answers where there are many.
+"""A sheet as a page: one self-contained file, with further pages of answers where there are many.
 
 Everything that a model, a file or a person wrote is data here: it is escaped by the templates, and
-a content security policy lets only our own style sheet and script through. A template of a
-protocol lies in its package; those that all share are here.
+a content security policy lets only our own style sheet and script through.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ from sayso.harmless import line, well_formed
 from sayso.records import Generation, Question, Verdict
 from sayso.report import terminal
 from sayso.report.answers import LABELS, STANCES, QuestionCard, Tables, paginate, split_cards
-from sayso.report.corrected import NOT_CORRECTED
-from sayso.report.opening import ChosenExamples
+from sayso.report.number_tables import notes_of, page_rows
+from sayso.report.opening import NO_EXAMPLES, ChosenExamples
+from sayso.report.sheet import Sheet, ShownRun, StoredAnswers
 from sayso.storage.atomic import replacing
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -94,19 +94,7 @@ def _value(value: object) -> str:
     return line(str(value), 1_000)
 
 
-def shared_context(manifest: Manifest) -> dict[str, object]:
-    """Return what every page shows of a run, whatever its protocol."""
-    return {
-        "title": title(manifest),
-        "manifest": manifest,
-        "command": line(manifest.command, 2_000),
-        "facts": facts(manifest),
-        "notices": [line(notice, 500) for notice in manifest.notices[:50]],
-        "corrected": NOT_CORRECTED,
-    }
-
-
-def stored_answers(folder: RunFolder, probes: str, k: object) -> Tables:
+def answer_tables(folder: RunFolder, probes: str, k: object) -> Tables:
     """Return the answers and verdicts that a reader of the page may look through.
 
     ``probes`` is the stage of the ``k`` draws that decide what is known, 5 if it is no number.
@@ -125,17 +113,8 @@ def stored_answers(folder: RunFolder, probes: str, k: object) -> Tables:
     )
 
 
-def with_answers(
-    package: str | None,
-    manifest: Manifest,
-    every: Sequence[QuestionCard],
-    context: Mapping[str, object],
-) -> dict[str, str]:
-    """Return the files of a page with a reader of its answers: ``answers/*``, ``report.html``.
-
-    ``package`` holds the template ``page.html.j2``, ``every`` the cards of its answers, and
-    ``context`` what it shows besides them.
-    """
+def run_pages(sheet: Sheet, stored: StoredAnswers, manifest: Manifest) -> dict[str, str]:
+    """Return the files of a run's page: ``report.html``, and the ``answers/*`` that it links."""
     written: dict[str, Markup] = {}
 
     def size(card: QuestionCard) -> int:
@@ -143,44 +122,72 @@ def with_answers(
             written[card.id] = Markup(environment().get_template("card.html.j2").render(card=card))
         return len(written[card.id].encode("utf-8", "replace"))
 
-    def rendered(shown: Sequence[QuestionCard]) -> list[Markup]:
-        return [written[card.id] for card in shown]
+    def cards_of(shown: Sequence[QuestionCard]) -> dict[str, object]:
+        kinds = {kind for card in shown for kind in card.kinds}
+        return {"reader": shown, "rendered": [written[c.id] for c in shown], "kinds": kinds}
 
-    def kinds(shown: Sequence[QuestionCard]) -> set[str]:
-        return {kind for card in shown for kind in card.kinds}
-
-    inline, rest = split_cards(every, size, page_seed(manifest))
+    inline, rest = split_cards(stored.cards, size, page_seed(manifest))
     parts = paginate(rest, size)
     names = [f"answers-{number:03}.html" for number in range(1, len(parts) + 1)]
     shared = {
-        **shared_context(manifest),
+        "title": title(manifest),
         "labels": LABELS,
         "stances": STANCES,
-        "total": len(every),
-        "total_answers": sum(c.answers for c in every),
-        "inline": len(inline),
+        "total": len(stored.cards),
+        "total_answers": sum(c.answers for c in stored.cards),
         "files": list(zip(names, parts, strict=True)),
     }
     out = {
-        f"answers/{name}": page(
-            "answers.html.j2",
-            shared,
-            reader=part,
-            name=name,
-            rendered=rendered(part),
-            kinds=kinds(part),
-        )
+        f"answers/{name}": page("answers.html.j2", shared, name=name, **cards_of(part))
         for name, part in zip(names, parts, strict=True)
     }
-    out["report.html"] = page(
-        "page.html.j2",
-        {**shared, **context},
-        package,
-        reader=inline,
-        rendered=rendered(inline),
-        kinds=kinds(inline),
+    out["report.html"] = sheet_page(
+        sheet._replace(sections=[*sheet.sections, *stored.sections]),
+        manifest,
+        facts(manifest),
+        examples=stored.examples,
+        **shared,
+        **cards_of(inline),
     )
     return out
+
+
+def sheet_page(
+    sheet: Sheet,
+    manifest: Manifest | None = None,
+    made: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (),
+    *,
+    notices: Sequence[str] = (),
+    command: str = "",
+    wide: bool = False,
+    **context: object,
+) -> str:
+    """Return a page of a sheet; ``made`` are groups of facts on how its numbers were made.
+
+    ``wide``: tables may be wider than the text. ``context`` are the cards of answers, if any.
+    """
+    about, told = [], [*notices]
+    if manifest is not None:
+        names = {"model": title(manifest), "data": manifest.data, "judge": manifest.judge_signature}
+        about = [(what, line(name, 100)) for what, name in names.items() if name]
+        told += manifest.notices[:50]
+        command = manifest.command
+    shown: dict[str, object] = {
+        "title": "",
+        "reader": (),
+        "files": (),
+        "examples": NO_EXAMPLES,
+        "sheet": sheet,
+        "sections": sheet.parts,
+        "about": about,
+        "warned": terminal.warned(manifest),
+        "judged": terminal.judge_sentences(manifest),
+        "command": line(command, 2_000),
+        "notices": [line(text, 500) for text in told],
+        "facts": made,
+        "wide": wide,
+    }
+    return page("sheet.html.j2", shown | context)
 
 
 def _rows(folder: RunFolder, table: str, kind: type[Row]) -> list[Row]:
@@ -194,13 +201,9 @@ def page_seed(manifest: Manifest) -> int:
 
 
 def page(
-    template: str,
-    shared: Mapping[str, object],
-    package: str | None = None,
-    own: tuple[str, str] = ("", ""),
-    **context: object,
+    template: str, shared: Mapping[str, object], own: tuple[str, str] = ("", ""), **context: object
 ) -> str:
-    """Return a page from a template, of ``package`` or one that all share.
+    """Return a page from a template.
 
     ``own`` are a style sheet and a script of its own, behind those that all pages have.
     """
@@ -210,7 +213,7 @@ def page(
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     text = (
-        environment(package)
+        environment()
         .get_template(template)
         .render(shared, style=Markup(style), script=Markup(script), policy=policy, **context)
     )
@@ -218,7 +221,7 @@ def page(
 
 
 def index_page(
-    runs: Sequence[terminal.RunSummary],
+    runs: Sequence[ShownRun],
     manifest: Manifest,
     left_out: Sequence[str],
     place: Path,
@@ -229,22 +232,12 @@ def index_page(
     It begins as the page of the first run does, with ``examples`` of its answers.
     """
     parts = {"data": manifest.data, "judge": manifest.judge_signature, "made": manifest.created}
-    shown = [
-        {
-            "name": run.name,
-            "title": run.title,
-            "opening": run.opening,
-            "rows": run.rows,
-            "link": quote(os.path.relpath(run.page, place.parent).replace(os.sep, "/")),
-        }
-        for run in runs
-    ]
-    about = " · ".join(f"{what} {line(text, 80)}" for what, text in parts.items() if text)
+    links = [quote(os.path.relpath(run.page, place.parent).replace(os.sep, "/")) for run in runs]
     context = {
         "title": title(manifest),
-        "opening": runs[0].opening._replace(examples=examples),
-        "about": about,
-        "runs": shown,
+        "examples": examples,
+        "about": " · ".join(f"{what} {line(text, 80)}" for what, text in parts.items() if text),
+        "runs": list(zip(runs, links, strict=True)),
         "left_out": [line(text, 500) for text in left_out],
     }
     return page("index.html.j2", context)
@@ -295,4 +288,6 @@ def environment(package: str | None = None) -> jinja2.Environment:
     environment.globals["labels"] = LABELS
     environment.filters["tight"] = _tight
     environment.filters["breakable"] = _breakable
+    environment.filters["page_rows"] = page_rows
+    environment.filters["notes_of"] = notes_of
     return environment

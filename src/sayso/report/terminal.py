@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
@@ -16,20 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from sayso.harmless import line
-from sayso.records import Estimate, signature_text
-from sayso.report.opening import PageOpening
 from sayso.storage.run_folder import Manifest
-
-
-def print_beginning(console: Console, manifest: Manifest | None, opening: PageOpening) -> None:
-    """Print what every table begins with: cautions, one plain sentence, and what was run."""
-    console.print()
-    for text in opening.first:
-        say(console, f"! {text}", "bold yellow")
-    say(console, opening.sentence, "bold")
-    for text in opening.later:
-        say(console, f"! {text}", "yellow")
-    print_what_was_run(console, manifest)
 
 
 def print_what_was_run(console: Console, manifest: Manifest | None) -> None:
@@ -43,30 +29,6 @@ def print_what_was_run(console: Console, manifest: Manifest | None) -> None:
     }
     names = [f"{what} {line(name, 60)}" for what, name in parts.items() if name]
     say(console, " · ".join(names), "dim")
-
-
-def end(
-    console: Console,
-    manifest: Manifest | None,
-    opening: PageOpening,
-    estimates: Sequence[Estimate],
-    page: Path | None,
-    warnings: Sequence[str] = (),
-) -> None:
-    """Print what every table ends with: who judged, warnings, limits, signature, page.
-
-    ``warnings`` are the protocol's own, which come before those about the judge.
-    """
-    for text in judge_sentences(manifest):
-        say(console, text, "dim")
-    for text in (*warnings, *warned(manifest)):
-        say(console, f"! {text}", "yellow")
-    say(console, f"What this does not show: {opening.not_shown}", "dim")
-    signature = next((e.signature for e in estimates if e.signature), ())
-    if signature:
-        say(console, f"signature  {line(signature_text(signature))}", "dim", copied=True)
-    if page is not None:
-        say(console, f"report     {line(str(page))}", "", copied=True)
 
 
 def request_counts(manifest: Manifest) -> str:
@@ -260,47 +222,6 @@ def folded_table(console: Console, *columns: str) -> Table:
     for column in columns:
         table.add_column(safe_text(column, console, "dim"), overflow="fold")
     return table
-
-
-class RunSummary(NamedTuple):
-    """A run among others: its title, its opening, and rows of a number, of what, and its value.
-
-    ``name`` is the protocol.
-    """
-
-    name: str
-    title: str
-    opening: PageOpening
-    rows: Sequence[tuple[str, str, str]]
-    page: Path
-
-
-def render_summaries(
-    runs: Sequence[RunSummary], manifest: Manifest, console: Console, index: Path | None
-) -> None:
-    """Print one table of several runs of one model, and the page that links their reports."""
-    console.print()
-    print_what_was_run(console, manifest)
-    for run in runs:
-        console.print()
-        say(console, f"{run.title} ({run.name})", "bold cyan")
-        cautions = [*run.opening.first, *run.opening.later]
-        if cautions:
-            many = f"{len(cautions)} cautions, the first:" if cautions[1:] else "caution:"
-            say(console, f"! {many} {line(cautions[0], 300)}", "yellow")
-        say(console, run.opening.sentence, "bold")
-        table = plain_table()
-        table.show_header = False
-        table.add_column("")
-        table.add_column("")
-        table.add_column("", justify="right", no_wrap=True)
-        for row in run.rows:
-            table.add_row(*(safe_text(cell, console) for cell in row))
-        console.print(table if run.rows else safe_text("no number could be computed", console))
-        say(console, f"report     {line(str(run.page))}", "", copied=True)
-    if index is not None:
-        console.print()
-        say(console, f"all of them {line(str(index))}", "bold", copied=True)
 
 
 # ---- the judge: how well it did when it was checked, or that it never was

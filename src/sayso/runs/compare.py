@@ -23,6 +23,7 @@ from sayso.report.differences import (
 )
 from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, html_table, short_repr
 from sayso.report.numbers import is_bare
+from sayso.report.sheet import main_numbers
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.result import leading, short_number_name, shown_name, table_row
 from sayso.storage.run_folder import RunFolder
@@ -79,7 +80,7 @@ class ShownComparison(Plotted, protocol.Comparison):
         return [found] if found is not None else []
 
     def __repr__(self) -> str:
-        main = PROTOCOLS[self.protocol].report.main_numbers(self.estimates)
+        main = main_numbers(PROTOCOLS[self.protocol].report.sheet(self.estimates))
         shown = [
             f"{short_number_name(e)} {difference_value(e)} {difference_range(e)}".strip()
             for e in leading(main or self.estimates)

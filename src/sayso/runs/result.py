@@ -17,7 +17,7 @@ from sayso.report import figures_of
 from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, html_table, short_repr
 from sayso.report.numbers import number, range_of, with_interval
 from sayso.report.opening import ChosenExamples
-from sayso.report.terminal import RunSummary
+from sayso.report.sheet import Sheet, ShownRun, main_numbers
 from sayso.storage.run_folder import Manifest, RunFolder
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Result(Plotted):
         )
 
     def _main(self) -> list[Estimate]:
-        return protocol_of(self.manifest).report.main_numbers(self.estimates)
+        return main_numbers(sheet_of(self))
 
     def _what(self, limit: int) -> str:
         """Return protocol, model, data and size in words."""
@@ -168,30 +168,27 @@ def few_answers(requests: int, failed: int) -> str:
 def lost_answers(manifest: Manifest, estimates: Sequence[Estimate], again: str) -> str:
     """Return :func:`few_answers` of a run and how to ask ``again``, or that few have a verdict."""
     few = few_answers(*(manifest.tokens.get(name, 0) for name in ("requests", "failed")))
-    opened = protocol_of(manifest).report.opening(estimates, manifest)
+    opened = protocol_of(manifest).report.sheet(estimates, manifest).opening
     return f"{few}{again}" if few else opened.sentence * opened.void
 
 
-def summary_of(result: Result) -> RunSummary:
-    """Return how a run's page begins and its first numbers, for a table of several runs."""
-    plan = protocol_of(result.manifest)
-    report, rows = plan.report, []
-    for e in report.summary(result.estimates):
-        *_, of = shown_name(plan, e)
-        rows.append((line(plan.metrics.named(e.name).titled, 80), of, with_interval(e)))
-    return RunSummary(
-        protocol_of(result.manifest).name,
-        report.heading(result.estimates),
-        report.opening(result.estimates, result.manifest),
-        rows,
-        result.path / "report.html",
+def sheet_of(result: Result) -> Sheet:
+    """Return all that is shown of a run's numbers."""
+    return protocol_of(result.manifest).report.sheet(result.estimates, result.manifest)
+
+
+def shown_run(result: Result) -> ShownRun:
+    """Return a run for a table of several."""
+    return ShownRun(
+        protocol_of(result.manifest).name, sheet_of(result), result.path / "report.html"
     )
 
 
 def shown_examples(result: Result) -> ChosenExamples:
     """Return the answers that the page of a run begins with."""
     report = protocol_of(result.manifest).report
-    return report.examples(RunFolder.open(result.path), result.manifest, result.estimates)
+    folder = RunFolder.open(result.path)
+    return report.read_answers(folder, result.manifest, result.estimates).examples
 
 
 def shown_name(plan: Protocol, estimate: Estimate) -> tuple[str, str, str]:

@@ -17,11 +17,19 @@ from sayso.harmless import line
 from sayso.metrics.length_audit import THRESHOLDS
 from sayso.records import Estimate, InputError
 from sayso.report.figures import Figure, figures_in
-from sayso.report.numbers import interval, number, percent, plain_number, range_of, with_interval
+from sayso.report.numbers import (
+    interval,
+    number,
+    percent,
+    plain_number,
+    range_of,
+    tight,
+    with_interval,
+)
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, example
 from sayso.report.page import GENERATOR, page, write_index
 from sayso.report.scatter import Scattered, cloud, figure
-from sayso.report.tables import Table, TableCell, tight
+from sayso.report.tables import Table, TableCell
 from sayso.score_files.leaderboard import (
     COVERAGE,
     NAMES,

@@ -38,10 +38,9 @@ from sayso.report.number_tables import (
     rank_text,
     render_table,
 )
-from sayso.report.numbers import FORMS, compact_number
+from sayso.report.numbers import FORMS, compact_number, tight
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, Example, PageOpening
 from sayso.report.page import page, write_index
-from sayso.report.tables import tight
 from sayso.report.terminal import say
 from sayso.runs.job import load_data
 from sayso.storage.atomic import place_inside, replacing

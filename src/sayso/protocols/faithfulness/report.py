@@ -82,6 +82,7 @@ from sayso.report.numbers import (
     percent,
     plain_number,
     range_of,
+    tight,
     with_interval,
 )
 from sayso.report.opening import (
@@ -96,7 +97,7 @@ from sayso.report.opening import (
     with_bounds,
 )
 from sayso.report.page import stored_answers, title, with_answers
-from sayso.report.tables import Table, TableCell, signatures, tight
+from sayso.report.tables import Table, TableCell, signatures
 from sayso.storage.run_folder import Manifest, RunFolder
 
 

@@ -70,6 +70,7 @@ from sayso.report.corrected import corrected_part
 from sayso.report.figures import Figure, figure_of, figures_in
 from sayso.report.numbers import (
     FORMS,
+    TIERS,
     capital,
     covers,
     interval,
@@ -81,6 +82,8 @@ from sayso.report.numbers import (
     ratio_counts,
     shown_value,
     signed_number,
+    tier_label,
+    tight,
     with_interval,
 )
 from sayso.report.opening import (
@@ -99,15 +102,7 @@ from sayso.report.opening import (
 )
 from sayso.report.page import stored_answers, with_answers
 from sayso.report.scatter import Cloud, Scattered, cloud, figure
-from sayso.report.tables import (
-    TIERS,
-    Notes,
-    Table,
-    TableCell,
-    signatures,
-    tier_label,
-    tight,
-)
+from sayso.report.tables import Notes, Table, TableCell, signatures
 from sayso.report.terminal import plain_table, print_beginning, safe_text, say
 from sayso.scores.text_only import TEXT_ONLY
 from sayso.storage.run_folder import Manifest, RunFolder

@@ -64,7 +64,7 @@ from sayso.report.charts import (
 )
 from sayso.report.corrected import NOT_CORRECTED, CorrectedPart, corrected_part
 from sayso.report.figures import Figure, figure_of, figures_in
-from sayso.report.numbers import DASH, covers, number, percent, plain_number, range_of
+from sayso.report.numbers import DASH, covers, number, percent, plain_number, range_of, tight
 from sayso.report.opening import (
     NO_EXAMPLES,
     ChosenExamples,
@@ -76,7 +76,7 @@ from sayso.report.opening import (
     with_bounds,
 )
 from sayso.report.page import environment, page, page_seed, shared_context
-from sayso.report.tables import Table, TableCell, signatures, tight
+from sayso.report.tables import Table, TableCell, signatures
 from sayso.storage.run_folder import Manifest, RunFolder
 
 

@@ -44,7 +44,7 @@ def _table(
     forms = _forms(shown)
     columns = tuple(f"{rate} {form}" for form in forms for rate in RATES)
     groups = tuple((f"{form} form", len(RATES)) for form in forms)
-    table = NumberTable("", caption, heads, columns, rows, percent=True)
+    table = NumberTable("", caption, heads, columns, rows, written="percent")
     return table._replace(groups=groups, short=RATES * len(forms), best=(True,) * len(columns))
 
 
@@ -153,7 +153,9 @@ def _align_table(
     def drawn(width: int) -> charts.Drawing | None:
         return charts.alignment_bars(shares, width)
 
-    table = NumberTable("", caption, heads, tuple(PAIRS.values()), rows, percent=True, chart=drawn)
+    table = NumberTable(
+        "", caption, heads, tuple(PAIRS.values()), rows, written="percent", chart=drawn
+    )
     return [table]
 
 

@@ -5,28 +5,19 @@ Sentences claim no more than the intervals allow.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import altair as alt
 from msgspec.structs import replace
-from rich import table as rich_table
-from rich.console import Console
-from rich.text import Text
 
 from sayso.harmless import line
-from sayso.judges.rules.accuracy import (
-    Form,
-    nearest_texts,
-    reader_accuracy,
-)
+from sayso.judges.rules.accuracy import Form, nearest_texts, reader_accuracy
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.metric import Metric
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.judged import (
-    HowRead,
     PartRead,
     doubt_part,
     how_read,
@@ -36,8 +27,8 @@ from sayso.protocols.judged import (
 )
 from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.records import Estimate, Question, Results, part_of, tier_order
-from sayso.report import charts, terminal
-from sayso.report.answers import REFUSAL, QuestionCard, ShownFact, Tables, cards
+from sayso.report import charts
+from sayso.report.answers import REFUSAL, QuestionCard, ShownFact, cards
 from sayso.report.charts import (
     NARROW,
     PAIR_NAMES,
@@ -49,29 +40,22 @@ from sayso.report.charts import (
     pair_bars,
     reference_of,
 )
-from sayso.report.corrected import corrected_part, stored_corrected
-from sayso.report.figures import Figure, figure_of, figures_in
+from sayso.report.corrected import corrected_section, stored_corrected
+from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import (
-    DASH,
     FORMS,
     GUESSABLE,
-    bounds,
-    capital,
-    interval,
-    is_bare,
-    is_exact,
-    is_gap,
+    TIERS,
     percent,
     ratio_counts,
-    reach,
-    shown_value,
     shown_whole,
     sparse,
-    with_interval,
+    tier_label,
+    why_undefined,
+    with_interval_only,
 )
 from sayso.report.opening import (
     MOST,
-    SOME,
     ChosenExamples,
     HeadlineShare,
     PageOpening,
@@ -79,21 +63,17 @@ from sayso.report.opening import (
     how_often,
     open_page,
     unread_share,
-    with_bounds,
 )
-from sayso.report.page import facts, stored_answers, with_answers
-from sayso.report.tables import (
-    TIERS,
-    Notes,
-    Table,
-    TableCell,
-    signatures,
-    tier_label,
-    tight,
-    why_undefined,
-    with_interval_only,
+from sayso.report.page import answer_tables
+from sayso.report.sheet import (
+    Chart,
+    HowRead,
+    Section,
+    Sheet,
+    StoredAnswers,
+    Tile,
+    missing_section,
 )
-from sayso.report.terminal import plain_table, print_beginning, safe_text, say
 from sayso.storage.run_folder import Manifest, RunFolder
 
 RATES, MORE = NUMBERS.section("rates"), NUMBERS.section("more")
@@ -125,14 +105,8 @@ NOT_SHOWN = (
 )
 
 
-def heading(estimates: Sequence[Estimate]) -> str:
-    """Return the question that the page answers."""
-    return HEADING
-
-
-def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
-    """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
-    numbers = Results(estimates)
+def opening(numbers: Results, manifest: Manifest | None) -> PageOpening:
+    """Return how page and terminal begin."""
     fewest = right_draws(numbers)
     draws = f"{fewest} of several draws were" if fewest > 1 else "one of several draws was"
     sentence, limit = plain_sentence(numbers), NOT_SHOWN.format(draws=draws)
@@ -167,7 +141,8 @@ def plain_sentence(numbers: Results) -> str:
 
     Of short answers where there are any. A frequency ("rarely") is claimed where the interval of
     the hedged share of unknown facts allows it, a link between doubt and knowledge where the
-    interval of J is clear of 0. Holds for a run without any known or unknown fact.
+    intervals of J, and of J within types of fact, are clear of 0. Holds for a run without any known
+    or unknown fact.
     """
     form = _plain_form(numbers)
     if not form:
@@ -212,6 +187,12 @@ def _admits(numbers: Results, form: str) -> str:
         return f"{admits}."
     if j.low <= 0:
         return f"Its hedging shows no clear link to what it knows: {both}."
+    within = numbers.get("J_within", form=form)
+    if _typed(numbers) and within.low is not None and within.low <= 0:
+        return (
+            f"It hedges some types of fact more than others, and within a type its hedging shows "
+            f"no clear link to what it knows: {both}."
+        )
     known = f"it hedged {known_hedged[0]:,.0f} of the {known_hedged[1]:,.0f} that it knew"
     return f"{admits}; {known}."
 
@@ -262,20 +243,6 @@ BAD = (
 )
 
 
-def examples(
-    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
-) -> ChosenExamples:
-    """Return an admitted gap, a confident error about an unknown fact, and a typical answer.
-
-    Where there is no admitted gap or no such error, another good or bad answer stands there.
-    """
-    return _examples(cards(_answers(folder, manifest)))
-
-
-def _answers(folder: RunFolder, manifest: Manifest) -> Tables:
-    return stored_answers(folder, "probe", manifest.settings.get("probe.k"))
-
-
 def _examples(every: Sequence[QuestionCard]) -> ChosenExamples:
     kinds = [
         [(what, partial(_is, known=known, verdict=verdict)) for what, known, verdict in some]
@@ -293,186 +260,6 @@ def _is(fact: ShownFact, known: str, verdict: str) -> bool:
     return not (known == "unknown" and verdict == "uncertain" and poor)
 
 
-# ---- sentences
-
-#: below so many hedges nothing is said of where they fall, unless the interval of J is clear of 0
-FEW_HEDGES = 5
-
-
-def headline(numbers: Results, entities: int | None = None) -> list[str]:
-    """Return two to four sentences: what it knew, what it hedged, whether that tells them apart.
-
-    Holds for a run without any known fact or without any readable verdict.
-    """
-    forms = numbers.forms
-    if not forms:
-        return ["This run has no numbers yet."]
-    sentences = [_knew(numbers, forms[0], entities)]
-    first = _plain_form(numbers)
-    lacking = [f for f in forms if f != first and unread_share(_counted(numbers, f)) > SOME]
-    read = [form for form in forms if form not in lacking]
-    for some in (read, *([form] for form in lacking)):
-        if hedged := [said for form in some if (said := _hedged(numbers, form, form == some[0]))]:
-            said = f"Told to express uncertainty, it hedged {', and '.join(hedged)}."
-            sentences.append(with_bounds(said, [] if some is read else _counted(numbers, some[0])))
-    forms = [form for form in forms if form == first or not _empty(numbers, form)]
-    sentences += _verdicts(numbers, forms)
-    unspoken = _unspoken(numbers, forms)
-    return [*sentences, unspoken] if unspoken else sentences
-
-
-def _knew(numbers: Results, form: str, entities: int | None) -> str:
-    known = numbers.get("p_known", form=form)
-    about = ""  # facts of which each has an entity of its own are about no entity in particular
-    if entities and entities != (known.denominator or 0) + known.missing:
-        about = f" about {entities:,} {'entity' if entities == 1 else 'entities'}"
-    if known.value is None or not known.denominator:
-        facts = f" of the facts{about}" if about else ""
-        return f"What the model knows{facts} could not be determined: {why_undefined(known)}."
-    facts = "fact" if known.denominator == 1 else "facts"
-    have = " that have verdicts" if known.missing else ""
-    share = percent(known.value, 0)
-    return f"The model knew {share} of {known.denominator:,.0f} {facts}{about}{have}."
-
-
-def _hedged(numbers: Results, form: str, first: bool) -> str:
-    unknown, over = numbers.get("UUR", form=form), numbers.get("over_hedge", form=form)
-    parts = []
-    if unknown.value is not None:
-        of = " of unknown facts" if first else ""
-        parts.append(percent(unknown.value, 0) + of)
-    if over.value is not None:
-        of = " of known facts" if first else ""
-        parts.append(percent(over.value, 0) + of)
-    j = numbers.get("J", form=form)
-    value = "" if j.value is None or is_bare(j) else f" (J = {shown_whole(j)})"
-    return f"{' and '.join(parts)} in {FORMS[form]}{value}" if parts else ""
-
-
-def _verdicts(numbers: Results, forms: list[str]) -> list[str]:
-    readings: dict[str, list[str]] = {}
-    for form in forms:
-        readings.setdefault(_reading(numbers, form), []).append(FORMS[form])
-    if len(readings) == 1:
-        both = "In both forms, " if len(forms) == 2 else ""
-        text = f"{both}{next(iter(readings))}"
-        return [f"{text[0].upper()}{text[1:]}."]
-    return [f"In {' and '.join(places)}, {text}." for text, places in readings.items()]
-
-
-def _reading(numbers: Results, form: str) -> str:
-    """Say what J and its interval allow; the cut-offs are ours and stand in the page's legend."""
-    j, unknown = numbers.get("J", form=form), numbers.get("UUR", form=form)
-    if j.value is None:
-        return f"whether its hedging is well placed cannot be determined: {why_undefined(j)}"
-    if j.low is None or j.high is None:
-        return "this run has too few facts to say whether its hedging is well placed"
-    if unknown.value == 0 and numbers.get("over_hedge", form=form).value == 0:
-        return "it never hedges"
-    rare = _rare(unknown) and _rare(numbers.get("over_hedge", form=form))
-    if j.high < 0:
-        return "its hedging misleads: it hedged known facts more often than unknown ones"
-    if j.low <= 0:
-        hedges = numbers.get("UA", form=form).denominator
-        if hedges is not None and hedges < FEW_HEDGES:
-            facts = "fact" if hedges == 1 else "facts"
-            return (
-                f"it hedged {hedges:.0f} {facts}, too few to say whether those hedges are well "
-                "placed"
-            )
-        if rare:
-            return "it almost never hedges, and its hedging looks random"
-        return "its hedging is indistinguishable from random hedging"
-    if rare:
-        return _few_but_good(numbers, form)
-    if j.value < 0.1:
-        return "its hedging is slightly better than random"
-    if j.value < 0.4:
-        return "its hedging separates known from unknown facts to some degree"
-    if j.value < 0.7:
-        return "its hedging separates known from unknown facts well"
-    return "its hedging separates known from unknown facts very well"
-
-
-def _few_but_good(numbers: Results, form: str) -> str:
-    """Say, with counts, that hedges too few to move J may still be well placed."""
-    placed, blind = numbers.get("UA", form=form), numbers.get("p_known", form=form)
-    if placed.value is None or not placed.denominator or blind.value is None:
-        return "it rarely hedges, and slightly more often when it does not know"
-    return (
-        f"it rarely hedges; it did not know {placed.numerator:,.0f} of the "
-        f"{placed.denominator:,.0f} facts that it hedged (with random hedging: "
-        f"{percent(1 - blind.value, 0)})"
-    )
-
-
-#: a rate of hedging below this is called rare, where its whole interval is
-RARE = 0.1
-
-
-def _rare(rate: Estimate) -> bool:
-    return rate.value is not None and rate.high is not None and rate.high < RARE
-
-
-def _unspoken(numbers: Results, forms: list[str]) -> str:
-    """Say what hedging by its own probabilities would gain, at its hedge rate and at one that fits.
-
-    Of the first form that has such a number; a gain is claimed where its interval is clear of 0.
-    Without a hedge there is nothing to gain at its own rate, by definition: nothing is said of it.
-    """
-    changes = (
-        ("unspoken_knowledge", "hedging as many answers, but the least probable ones,"),
-        (
-            "unspoken_knowledge_matched",
-            "hedging one answer for each unknown fact, the least probable of its type,",
-        ),
-    )
-    for form in forms:
-        hedges = [numbers.get(name, form=form).value for name in ("UUR", "over_hedge")]
-        said = [
-            _gain(what, change)
-            for name, what in changes
-            if (change := numbers.get(name, form=form)).value is not None
-            and interval(change)
-            and not (name == "unspoken_knowledge" and hedges == [0, 0])
-        ]
-        if said:
-            return f"In {FORMS[form]}, {'. '.join([said[0], *map(capital, said[1:])])}."
-    return ""
-
-
-def _gain(what: str, change: Estimate) -> str:
-    """Say what a difference of J and its interval allow."""
-    low, high = change.low or 0.0, change.high or 0.0
-    span = f"({shown_value(change)} {interval(change)})"
-    if high - low > 1:
-        return f"there are too few facts to tell whether {what} would help {span}"
-    gain = "not measurably change"
-    if low > 0:
-        gain = "improve"
-    elif high < 0:
-        gain = "lower"
-    return f"{what} would {gain} J within fact type {span}"
-
-
-def missing_lines(numbers: Results) -> list[str]:
-    """Return one sentence for each form that has verdicts nobody could read, with bounds."""
-    lines = []
-    for form in numbers.forms:
-        estimates = [numbers.get(name, form=form) for name in RATES]
-        worst = max(estimates, key=lambda e: e.missing)
-        if not worst.missing:
-            continue
-        held = [(e.name, bounds(e, 0)) for e in estimates if bounds(e, 0)]
-        within = "; ".join(f"{name} {text}" for name, text in held)
-        lines.append(
-            f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} facts "
-            "have no readable verdict. Bounds over all possible verdicts: "
-            f"{within or 'no bound is known'}."
-        )
-    return lines
-
-
 def left_out_facts(numbers: Results, form: str) -> str:
     """Return how many facts the paragraphs leave out and FA counts as wrong; or nothing."""
     facts = numbers.get("omission", form=form)
@@ -486,9 +273,16 @@ def left_out_facts(numbers: Results, form: str) -> str:
     )
 
 
-def run_warnings(numbers: Results) -> list[str]:
+def cautions(numbers: Results) -> list[str]:
     """Return what a reader must know before quoting a number of this run."""
     lines = []
+    for form in numbers.forms:
+        worst = max((numbers.get(name, form=form) for name in RATES), key=lambda e: e.missing)
+        if worst.missing:
+            lines.append(
+                f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} "
+                "facts have no readable verdict."
+            )
     rates = list(numbers.by("type", "guess_rate"))
     high = [name for name, e in rates if e.value is not None and e.value > GUESSABLE]
     if high:
@@ -496,12 +290,12 @@ def run_warnings(numbers: Results) -> list[str]:
             f"{len(high)} of {len(rates)} fact types can be guessed more than {GUESSABLE:.0%} of "
             "the time, so 'known' overstates knowledge there.".replace("%", " %")
         )
-    few = []
-    for form in numbers.forms:
-        for name in RATES:
-            estimate = numbers.get(name, form=form)
-            if estimate.value is not None and sparse(estimate):
-                few.append(f"{name} of {FORMS[form]} ({ratio_counts(estimate)})")
+    few = [
+        f"{name} of {FORMS[form]} ({ratio_counts(estimate)})"
+        for form in numbers.forms
+        for name in RATES
+        if (estimate := numbers.get(name, form=form)).value is not None and sparse(estimate)
+    ]
     if few:
         lines.append(f"Few cases, so read the counts: {', '.join(few)}.")
     return lines
@@ -539,7 +333,7 @@ def doubt_read(
             if shown:
                 part = part._replace(sentence=f"{part.sentence} {shown}" if near else shown)
             parts.append(part)
-    return how_read("How well doubt was read", manifest, parts, run)
+    return how_read(manifest, parts, run)
 
 
 def _labeled(run: RunFolder | None) -> dict[str, str]:
@@ -555,7 +349,7 @@ def _labeled(run: RunFolder | None) -> dict[str, str]:
     return told
 
 
-# ---- tables of the page
+# ---- tables
 
 #: rows of slices that a page shows; the table of the run has them all
 MOST_ROWS = 300
@@ -598,27 +392,25 @@ def definitions(numbers: Results) -> dict[str, Metric]:
     return RATES | {"FA": replace(accuracy, meaning=accuracy.meaning + LEFT_OUT)}
 
 
-#: what the cells of a table hold
-VALUES = "Value, 95 % interval (sampling error only), count"
+def _by_form(
+    numbers: Results, caption: str, metrics: Mapping[str, Metric], notes: Sequence[str] = ()
+) -> NumberTable:
+    """Return numbers by form, each with what it means."""
+    rows = {metric.titled: name for name, metric in metrics.items()}
+    return grid(
+        caption, rows, {FORMS[form]: form for form in numbers.forms},
+        lambda name, form: numbers.find(name, form=form),
+        meanings={metric.titled: metric.meaning for metric in metrics.values()}, notes=notes,
+    )  # fmt: skip
 
 
-def rates_table(numbers: Results) -> Table:
-    """The six headline metrics by form."""
-    rows = {
-        name: (f"{name} – {metric.label}", metric.meaning)
-        for name, metric in definitions(numbers).items()
-    }
-    return _by_form(numbers, VALUES, rows)
-
-
-def more_table(numbers: Results) -> Table:
-    """The numbers that the paper does not have."""
-    rows = {name: metric for name, metric in MORE.items() if name not in WITHIN or _typed(numbers)}
-    return _by_form(numbers, VALUES, labelled(rows), computed=True)
-
-
-#: numbers that are others once more where the data tell no types of fact apart
-WITHIN = ("J_within", "auroc_incorrect_within")
+def rates_table(numbers: Results) -> NumberTable:
+    """Return the six headline metrics by form."""
+    left_out = filter(None, (left_out_facts(numbers, form) for form in numbers.forms))
+    return _by_form(
+        numbers, "Value [95 % interval, sampling error only] count", definitions(numbers),
+        [*left_out],
+    )  # fmt: skip
 
 
 def _typed(numbers: Results) -> bool:
@@ -627,311 +419,152 @@ def _typed(numbers: Results) -> bool:
     return any(any(numbers.by(key, "J", form=f)) for key in keys for f in numbers.forms)
 
 
-def stances_table(numbers: Results) -> Table:
-    """How the unknown facts were hedged: the parts of UUR."""
-    rows = labelled(NUMBERS.section("stances"))
-    return _by_form(numbers, "How it hedged the unknown facts", rows, computed=True)
+def more_tables(numbers: Results) -> list[NumberTable]:
+    """Return the numbers that the paper does not have, and how unknown facts were hedged.
+
+    Numbers within types of fact are left out where the data tell no types apart.
+    """
+    typed = _typed(numbers)
+    more = {name: m for name, m in MORE.items() if typed or name not in WITHIN}
+    return [
+        _by_form(numbers, "Beyond the paper", more),
+        _by_form(numbers, "How it hedged the unknown facts", NUMBERS.section("stances")),
+    ]
 
 
-def labelled(metrics: Mapping[str, Metric]) -> dict[str, tuple[str, str]]:
-    """Return the head of a row for each number, and what stands beside it."""
-    return {name: (metric.label, metric.meaning) for name, metric in metrics.items()}
+#: numbers that are others once more where the data tell no types of fact apart
+WITHIN = ("J_within", "auroc_incorrect_within")
 
 
-def _by_form(
-    numbers: Results, caption: str, rows: dict[str, tuple[str, str]], computed: bool = False
-) -> Table:
-    notes = Notes()
-    lines = []
-    for name, (label, text) in rows.items():
-        if computed and not any(numbers.find(name, form=form) for form in numbers.forms):
-            continue
-        cells = [
-            notes.cell(numbers.get(name, form=f), f"{name} ({FORMS[f]})") for f in numbers.forms
-        ]
-        lines.append([TableCell(label, text, head=True), *cells])
-    head = ["", *(FORMS[form] for form in numbers.forms)]
-    return Table(caption, head, lines if numbers.forms else [], notes.lines(), "stack")
+def compared_table(numbers: Results, form: str) -> NumberTable:
+    """Return this model beside policies that do not look at the fact, on the same facts."""
+    parts = {
+        label: part
+        for label, part in COMPARED.items()
+        if part.get("policy") != "type" or _typed(numbers)
+    }
+    return _of_parts(numbers, f"The same facts under other policies, {FORMS[form]}", parts, form)
 
 
-def compared_table(numbers: Results, form: str) -> Table:
-    """This model beside policies that do not look at the fact, on the same facts."""
-    return _grid(
-        f"The same facts under other policies, {FORMS[form]}",
-        {
-            label: partial(numbers.get, form=form, **part)
-            for label, part in COMPARED.items()
-            if part.get("policy") != "type" or _typed(numbers)
-        },
-        list(RATES),
-        notes=["The other policies hedge some of the answers to the plain questions."],
-    )
-
-
-def known_table(numbers: Results, form: str) -> Table:
-    """The headline under other definitions of known; they leave out different facts."""
+def known_table(numbers: Results, form: str) -> NumberTable:
+    """Return the headline under other definitions of known; they leave out different facts."""
     fewest = right_draws(numbers)
     own = f"at least {fewest} draws right (headline)" if fewest > 1 else "any draw right (headline)"
-    lines = {
-        label: partial(numbers.get, form=form, **part)
+    parts = {
+        label: part
         for label, part in {own: {}, **KNOWN}.items()
         if numbers.find("J", form=form, **part)
     }
-    if len(lines) < 2:
-        return Table("", [], [], [])
     caption = f"Other ways to decide what it knows, {FORMS[form]}"
-    return _grid(caption, lines, list(RATES), facts=True)
+    table = _of_parts(numbers, caption, parts, form)
+    return table if len(parts) > 1 else table._replace(rows=())
 
 
-def _grid(
-    caption: str,
-    lines: Mapping[str, Callable[..., Estimate]],
-    names: Sequence[str],
-    facts: bool = False,
-    notes: Sequence[str] = (),
-) -> Table:
-    """One line for each way of counting; ``facts`` adds how many facts each counts."""
-    rows: list[list[TableCell]] = []
-    for label, find in lines.items():
-        estimates = [find(name) for name in names]
-        if rows and all(e.value is None for e in estimates):
-            continue
-        style = "" if rows else "own"
-        count = [TableCell(f"{max(e.n for e in estimates):,}", style=style)] if facts else []
-        cells = [
-            TableCell(
-                shown_value(e),
-                tight(interval(e)) if is_gap(e.name) and not is_exact(e) else "",
-                style=style,
-            )
-            for e in estimates
-        ]
-        rows.append([TableCell(label, head=True, style=style), *count, *cells])
-    return Table(caption, ["", *(["facts"] if facts else []), *names], rows, list(notes))
+def _of_parts(
+    numbers: Results, caption: str, parts: Mapping[str, dict[str, str]], form: str
+) -> NumberTable:
+    """Return the rates of some slices of a form."""
+    return grid(
+        caption, parts, {name: name for name in RATES},
+        lambda part, name: numbers.find(name, form=form, **part),
+    )  # fmt: skip
 
 
-def matrix_table(numbers: Results, form: str) -> Table:
-    """The 2x3 matrix of what was known by what was said, shaded by the share of its row."""
-    rows = []
-    for label, row in (("known", "k"), ("unknown", "u")):
-        cells = [numbers.get(f"cell_{row}{column}", form=form).value for column in "ciu"]
-        total = sum(cell or 0 for cell in cells)
-        if any(cell is None for cell in cells):
-            return Table("", [], [], [])
-        shares = [(cell or 0) / total if total else None for cell in cells]
-        rows.append(
-            [TableCell(label, f"{total:.0f} facts", head=True)]
-            + [
-                TableCell(
-                    f"{cell or 0:.0f}",
-                    percent(share) if total else "",
-                    level=round(9 * (share or 0)),
-                    style="good" if row + column in ("kc", "uu") else "",
-                )
-                for cell, share, column in zip(cells, shares, "ciu", strict=True)
-            ]
-        )
+def matrix_table(numbers: Results, form: str) -> NumberTable:
+    """Return the 2x3 matrix of what was known by what was said, in facts and shares of the row."""
     omitted = left_out_facts(numbers, form)
+
+    def cell(row: str, column: str) -> Entry:
+        cells = {c: numbers.get(f"cell_{row}{c}", form=form).value for c in "ciu"}
+        count, total = cells[column], sum(value or 0 for value in cells.values())
+        if count is None:
+            return None
+        return f"{count:.0f} ({percent(count / total)})" if total else "0"
+
     wrong = "stated wrong or left out" if omitted else "stated wrong"
-    return Table(
-        f"{FORMS[form].capitalize()}: facts, and their share of the row",
-        ["", "stated right", wrong, "hedged"],
-        rows,
-        [omitted] if omitted else [],
-    )
+    columns = {"stated right": "c", wrong: "i", "hedged": "u"}
+    caption = f"{FORMS[form].capitalize()}: facts, and their share of the row"
+    return grid(caption, {"known": "k", "unknown": "u"}, columns, cell)
 
 
-def slices_table(numbers: Results, key: str, names: dict[str, str]) -> Table:
-    """Headline numbers of every domain or fact type, by form; guess rates where there are any."""
-    notes = Notes()
-    rows = []
-    shown = ("J", "UUR", "over_hedge", "p_known", "FA")
-    guesses = dict(numbers.by(key, "guess_rate"))
+def slices_table(numbers: Results, key: str, names: Mapping[str, str]) -> NumberTable:
+    """Return headline numbers of every domain or fact type, by form, and guess rates."""
+    metrics = [NUMBERS[name] for name in ("J", "UUR", "over_hedge", "p_known", "FA", "guess_rate")]
     values = list(dict.fromkeys(v for f in numbers.forms for v, _ in numbers.by(key, "J", form=f)))
-    for value in values[:MOST_ROWS]:
-        label = line(names.get(value, value), 80) or UNNAMED
-        for place, form in enumerate(numbers.forms):
-            estimates = [numbers.get(name, form=form, **{key: value}) for name in shown]
-            facts = next((e.n for e in estimates if e.n), 0)
-            cells = [
-                notes.cell(e, f"{e.name} ({label}, {FORMS[form]})", e.name in ("UUR", "J"))
-                for e in estimates
-            ]
-            forms = [TableCell(NARROW_FORMS[form], style="left")] if numbers.forms[1:] else []
-            row = [*forms, TableCell(f"{facts:,}"), *cells]
-            if place == 0:
-                row.insert(0, TableCell(label, head=True, rows=len(numbers.forms)))
-            if guesses and place == 0:
-                row.append(_guess(guesses.get(value), len(numbers.forms)))
-            rows.append(row)
-    head = ["", *([""] if numbers.forms[1:] else [])]
-    head += ["facts", "J", "UUR", "known, yet hedged", "known", "FA"]
-    head += ["guess rate"] if guesses else []
+    rows = {
+        (line(names.get(value, value), 80) or UNNAMED, NARROW_FORMS[form]): (value, form)
+        for value in values[:MOST_ROWS]
+        for form in numbers.forms
+    }
+
+    def found(row: tuple[str, str], name: str) -> Entry:
+        value, form = row
+        if name == "guess_rate":
+            return numbers.find(name, **{key: value})
+        return numbers.find(name, form=form, **{key: value})
+
     left = len(values) - MOST_ROWS
     further = [f"{left} more are in the table metrics of the run."] if left > 0 else []
-    name = {"domain": "domain", "type": "type of fact"}[key]
-    return Table(f"Every {name}", head, rows, [*further, *notes.lines()[:20]])
+    caption = {"domain": "Every domain", "type": "Every type of fact"}[key]
+    columns = {metric.column: metric.name for metric in metrics}
+    return grid(caption, rows, columns, found, labels=("", "form"), notes=further)
 
 
-def tier_knowledge_table(numbers: Results) -> Table:
+def tier_knowledge_table(numbers: Results) -> NumberTable:
     """Return the share known in each tier, and J and UUR of each form; no rows without tiers."""
-    notes, rows = Notes(), []
-    for tier, known in tier_knowledge(numbers):
-        label = tier_label(tier)
-        cells = [notes.cell(known, f"known ({label})")]
-        for form in numbers.forms:
-            for name in ("J", "UUR"):
-                estimate = with_interval_only(numbers.get(name, form=form, tier=tier))
-                cells.append(notes.cell(estimate, f"{name} ({label}, {FORMS[form]})"))
-        rows.append([TableCell(label, head=True), TableCell(f"{known.n:,}"), *cells])
-    measured = [f"{name}, {FORMS[form]}" for form in numbers.forms for name in ("J", "UUR")]
-    head = ["", "facts", "known", *measured]
-    return Table("Known share by tier", head, rows, [TIERS, *notes.lines()] if rows else [])
+    columns: dict[str, tuple[str, str]] = {"known": ("p_known", next(iter(numbers.forms), ""))}
+    columns |= {
+        f"{name}, {FORMS[form]}": (name, form) for form in numbers.forms for name in ("J", "UUR")
+    }
+
+    def found(tier: str, column: tuple[str, str]) -> Entry:
+        name, form = column
+        return with_interval_only(numbers.get(name, form=form, tier=tier))
+
+    tiers = {tier_label(tier): tier for tier in tiers_of(numbers)}
+    return grid("Known share by tier", tiers, columns, found, notes=[TIERS])
 
 
-def tier_knowledge(numbers: Results) -> list[tuple[str, Estimate]]:
-    """Return each tier with the share of its facts that the model knows, best known first."""
+def tiers_of(numbers: Results) -> list[str]:
+    """Return the tiers of the data, best known first."""
     forms = numbers.forms[:1]
-    shares = [pair for form in forms for pair in numbers.by("tier", "p_known", form=form)]
-    return sorted(shares, key=lambda pair: tier_order(pair[0]))
+    named = [tier for form in forms for tier, _ in numbers.by("tier", "p_known", form=form)]
+    return sorted(named, key=tier_order)
 
 
-def _guess(rate: Estimate | None, rows: int) -> TableCell:
-    if rate is None or rate.value is None:
-        return TableCell(shown_value(Estimate("")), rows=rows)
-    high = rate.value > GUESSABLE
-    return TableCell(shown_value(rate), "⚑ easily guessed" if high else "", rows=rows)
-
-
-def alignment_table(numbers: Results) -> Table:
-    """Which facts were stated or hedged in which form, for all, known and unknown facts."""
+def alignment_table(numbers: Results) -> NumberTable:
+    """Return which facts were stated or hedged in which form: all, known, unknown, by method."""
+    methods = [name for name, _ in numbers.by("method", "align_CC")]
     parts = {f"{label} facts": part for label, part in GIVEN.items()}
-    return _aligned("Short against long", numbers, parts)
+    parts |= {METHOD_LABELS.get(name, line(name, 40)): {"method": name} for name in methods}
+    columns = {**{words: f"align_{pair}" for pair, words in PAIR_NAMES.items()}, "kappa": "kappa"}
+    return grid("Short against long", parts, columns, lambda part, name: numbers.find(name, **part))
 
 
-def methods_alignment_table(numbers: Results) -> Table:
-    """The same of all facts for each prompting method; no rows for the instruction alone."""
-    names = [name for name, _ in numbers.by("method", "align_CC")]
-    parts = {METHOD_LABELS.get(name, line(name, 40)): {"method": name} for name in names}
-    caption = "Short against long, by prompting method"
-    return _aligned(caption, numbers, {INSTRUCTION: {}, **parts} if parts else {})
-
-
-def _aligned(caption: str, numbers: Results, parts: dict[str, dict[str, str]]) -> Table:
-    """The four shares and kappa of some slices, by label."""
-    notes = Notes()
-    rows = []
-    for label, part in parts.items():
-        pairs = [f"align_{pair}" for pair in ("CC", "CU", "UC", "UU")]
-        estimates = [numbers.get(name, **part) for name in (*pairs, "kappa")]
-        if any(e.value is not None for e in estimates):
-            cells = [
-                notes.cell(e, f"{e.name} ({label.removesuffix(' facts')})")
-                if e.signature or e.n
-                else TableCell("")
-                for e in estimates
-            ]
-            rows.append([TableCell(label, head=True), *cells])
-    head = [
-        "",
-        "stated in both",
-        "stated short, hedged long",
-        "hedged short, stated long",
-        "hedged in both",
-        "kappa",
-    ]
-    return Table(caption, head, rows, notes.lines())
-
-
-def missing_verdicts_table(numbers: Results) -> Table:
-    """Verdicts nobody could read, and how far the metrics could move whatever they were."""
-    rows = []
-    for form in numbers.forms:
-        for name in RATES:
-            estimate = numbers.get(name, form=form)
-            if estimate.missing:
-                rows.append(
-                    [
-                        TableCell(f"{name}, {FORMS[form]}", head=True),
-                        TableCell(f"{estimate.missing:,}"),
-                        TableCell(shown_value(estimate), tight(interval(estimate))),
-                        TableCell(bounds(estimate) or shown_value(Estimate(""))),
-                    ]
-                )
-    return Table(
-        "Metrics with missing verdicts", ["", "missing", "as printed", "lowest, highest"], rows, []
-    )
-
-
-# ---- other prompting methods, beside the instruction: one table a form
-
-#: numbers of each method in the terminal
-COLUMNS = ("UUR", "KCR", "J", "J_within", "odds_ratio_within", "wrong_and_sure")
-#: and on the page: the paper's five (Table 4), then ours
-PAGE_COLUMNS = ("FA", "UA", *COLUMNS[:2], "EA", *COLUMNS[2:])
+#: numbers of each prompting method: the paper's five (Table 4), then ours
+COLUMNS = ("FA", "UA", "UUR", "KCR", "EA", "J", "J_within", "odds_ratio_within", "wrong_and_sure")
 INSTRUCTION = "the instruction"
-ABOUT = (
-    "All methods are asked about the same facts, and the same probes decide what is known. J "
-    "within: within fact type. Odds ratio: odds of hedging an unknown fact over those of a known "
-    "one, within type. Wrong, sure: share of all facts stated wrong, without a hedge."
-)
 
 
-def methods_of(
-    numbers: Results, form: str, columns: Sequence[str] = COLUMNS
-) -> Iterator[tuple[str, list[Estimate]]]:
-    """Yield each method with its numbers, the instruction first; nothing if there is no other."""
-    names = [name for name, _ in numbers.by("method", "J", form=form)]
-    if names:
-        yield INSTRUCTION, [numbers.get(name, form=form) for name in columns]
-    for method in names:
-        title = METHOD_LABELS.get(method, line(method, 40))
-        yield title, [numbers.get(name, form=form, method=method) for name in columns]
-
-
-def methods_table(numbers: Results, form: str) -> Table:
-    """Return the table of a form for the page; without rows for a run of the instruction alone."""
-    notes = Notes()
-    lines = []
-    for title, estimates in methods_of(numbers, form, PAGE_COLUMNS):
-        cells = [notes.cell(e, f"{e.name} ({title})") for e in estimates]
-        lines.append([TableCell(title, head=True), *cells])
-    caption = f"Other prompting methods, {FORMS[form]}"
-    heads = [NUMBERS[name].column for name in PAGE_COLUMNS]
-    return Table(caption, ["", *heads], lines, [ABOUT, *notes.lines()])
+def methods_table(numbers: Results, form: str) -> NumberTable:
+    """Return the prompting methods of a form; without rows for a run of the instruction alone."""
+    methods = [name for name, _ in numbers.by("method", "J", form=form)]
+    parts = {METHOD_LABELS.get(name, line(name, 40)): {"method": name} for name in methods}
+    return grid(
+        f"Prompting methods, {FORMS[form]}",
+        {INSTRUCTION: {}, **parts} if parts else {},
+        {NUMBERS[name].column: name for name in COLUMNS},
+        lambda part, name: numbers.find(name, form=form, **part),
+        meanings={NUMBERS[name].column: NUMBERS[name].meaning for name in COLUMNS},
+    )
 
 
 # ---- charts, each wide and narrow, with words for readers who cannot see them
 
 
-def drawings(numbers: Results, names: dict[str, str]) -> dict[str, Figure | None]:
-    """Return the charts of the page; ``None`` where there is nothing to draw."""
-    return {
-        "metrics": figure_of(
-            "metrics", lambda width: metrics_chart(numbers, width), _describe(numbers)
-        ),
-        "domains": figure_of(
-            "j-by-domain",
-            lambda width: domains_chart(numbers, width),
-            "J by domain with 95 % intervals; the table below has the values.",
-        ),
-        "types": figure_of(
-            "j-by-type",
-            lambda width: types_chart(numbers, names, width),
-            "J by type of fact with 95 % intervals; the table below has the values.",
-        ),
-        "alignment": figure_of(
-            "short-against-long",
-            lambda width: alignment_chart(numbers, width),
-            "Shares of facts stated or hedged in short answers and in paragraphs; the table below "
-            "has the values.",
-        ),
-    }
-
-
 def _describe(numbers: Results) -> str:
     values = [
-        f"{name} {FORMS[form]} {shown_value(estimate)} {interval(estimate)}"
+        f"{name} {FORMS[form]} {shown_whole(estimate)}"
         for name in RATES
         for form in numbers.forms
         if (estimate := numbers.get(name, form=form)).value is not None
@@ -1019,280 +652,147 @@ def alignment_chart(numbers: Results, width: int) -> Drawing | None:
     return finish(bars, width, 44 * len({r["facts"] for r in rows}))
 
 
-# ---- the terminal
-
-#: what stands below the six metrics in the same columns
-BEYOND = ("J_within", "unspoken_knowledge", "hedge_precision")
-#: rows of the table of references: (label, arguments that find their estimates)
-REFERENCES: dict[str, dict[str, str]] = {
-    "this model": {},
-    "  asked plainly": {"prompt": "plain"},
-    "never hedging": {"policy": "never"},
-    "always hedging": {"policy": "always"},
-    "equally often, at random": {"policy": "random"},
-    "equally often, by log-probs": {"policy": "own_logprob"},
-}
+# ---- the sheet
 
 
-def render(
+def sheet(
     estimates: Sequence[Estimate],
-    console: Console,
     manifest: Manifest | None = None,
-    page: Path | None = None,
-    *,
-    entities: int | None = None,
-    verbose: bool = False,
     run: RunFolder | None = None,
-) -> None:
-    """Print the opening, the metrics with intervals and counts, references and warnings.
-
-    ``manifest`` says what was run, ``page`` where the HTML report stands, ``entities`` how many
-    entities were asked about. Holds for any list of estimates, also an empty one; undefined numbers
-    are dashes with a reason.
-    """
-    numbers = Results(estimates)
-    first = opening(estimates, manifest)
-    print_beginning(console, manifest, first)
-    if not first.void:
-        say(console, " ".join(headline(numbers, entities)), "")
-    if numbers.forms:
-        console.print()
-        console.print(_metrics(numbers, console))
-        console.print()
-        console.print(_references(numbers, console))
-        console.print()
-    for table in (*_tiers(numbers, console), *_methods(numbers, console)):
-        console.print(table)
-        console.print()
-    for text in (
-        *filter(None, (left_out_facts(numbers, f) for f in numbers.forms)),
-        *_undefined(numbers),
-    ):
-        say(console, text, "dim")
-    for text in doubt_read(numbers, manifest, run).sentences:
-        say(console, text, "dim")
-    notes = *missing_lines(numbers), *run_warnings(numbers)
-    terminal.end(console, manifest, first, numbers.all, page, notes)
-
-
-def summary(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return J of each form; see :class:`sayso.protocols.protocol.Report`."""
-    numbers = Results(estimates)
-    computed = (numbers.find("J", form=form) for form in numbers.forms)
-    return [estimate for estimate in computed if estimate is not None]
-
-
-def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return J and the rates of each form; see :class:`sayso.protocols.protocol.Report`."""
-    numbers = Results(estimates)
-    names = dict.fromkeys(("J", *RATES))
-    computed = (numbers.find(name, form=form) for form in numbers.forms for name in names)
-    return [estimate for estimate in computed if estimate is not None]
-
-
-def _metrics(numbers: Results, console: Console) -> rich_table.Table:
-    table = plain_table()
-    table.add_column("", no_wrap=True)
-    table.add_column(safe_text("share [95 % range]  count", console, "dim"))
-    for form in numbers.forms:
-        table.add_column("", no_wrap=True, justify="right")
-        table.add_column(safe_text(FORMS[form], console), no_wrap=True)
-    for name, metric in RATES.items():
-        row = [safe_text(name, console, "bold"), safe_text(metric.label, console)]
-        for form in numbers.forms:
-            row += _cells(numbers.get(name, form=form), console)
-        table.add_row(*row, end_section=name == "J")
-    for name in BEYOND if _typed(numbers) else BEYOND[1:]:
-        row = [Text(""), safe_text(MORE[name].label, console)]
-        for form in numbers.forms:
-            row += _cells(numbers.get(name, form=form), console)
-        table.add_row(*row)
-    return table
-
-
-def _cells(estimate: Estimate, console: Console) -> list[Text]:
-    strong = "bold cyan" if estimate.name == "J" else "bold"
-    detail = safe_text(interval(estimate, 0), console)
-    if ratio_counts(estimate):
-        detail.append_text(safe_text(f" {ratio_counts(estimate)}", console, "dim"))
-    return [safe_text(shown_value(estimate, 0), console, strong), detail]
-
-
-def _references(numbers: Results, console: Console) -> rich_table.Table:
-    """Return what other policies score on the same facts: what the numbers are worth."""
-    table = plain_table()
-    table.add_column(safe_text("for comparison, in %", console, "dim"), no_wrap=True)
-    for name in RATES:
-        table.add_column(name, justify="right", no_wrap=True)
-    for form in numbers.forms:
-        for place, (label, part) in enumerate(REFERENCES.items()):
-            estimates = [numbers.get(name, form=form, **part) for name in RATES]
-            if all(e.value is None for e in estimates) and part:
-                continue
-            head = f"{form if place == 0 else '':<6} " if numbers.forms[1:] else ""
-            style = "bold" if place == 0 else ""
-            cells = [safe_text(_reference(e), console, style) for e in estimates]
-            table.add_row(safe_text(head + label, console, style), *cells)
-    return table
-
-
-def _tiers(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
-    """Yield the table of known shares by tier; nothing without tiers."""
-    tiers = tier_knowledge(numbers)
-    if not tiers:
-        return
-    table = plain_table()
-    table.title, table.title_justify = safe_text("known share by tier", console, "bold"), "left"
-    table.add_column("", no_wrap=True)
-    table.add_column("", no_wrap=True, justify="right")
-    table.add_column(safe_text("[95 % range]  count", console, "dim"), no_wrap=True)
-    for form in numbers.forms:
-        table.add_column(safe_text(f"J, {FORMS[form]}", console, "dim"), no_wrap=True)
-    for tier, known in tiers:
-        row = [safe_text(tier_label(tier), console), *_cells(known, console)]
-        for form in numbers.forms:
-            j = with_interval_only(numbers.get("J", form=form, tier=tier))
-            row.append(safe_text(f"{shown_value(j)} {interval(j)}".strip(), console))
-        table.add_row(*row)
-    yield table
-
-
-def _reference(estimate: Estimate) -> str:
-    if is_gap(estimate.name):
-        return "0" if is_exact(estimate) and estimate.value == 0 else with_interval(estimate)
-    return shown_value(estimate, 0).removesuffix(" %")
-
-
-def _methods(numbers: Results, console: Console) -> Iterator[rich_table.Table]:
-    """Yield a table of other methods for each form, intervals below the numbers."""
-    shares = [NUMBERS[name].notation == "percent" for name in COLUMNS]
-    for form in numbers.forms:
-        methods = list(methods_of(numbers, form))
-        if not methods:
-            continue
-        table = plain_table()
-        table.add_column(safe_text(f"other methods, {FORMS[form]}", console, "bold"))
-        for head in (NUMBERS[name].column for name in COLUMNS):
-            table.add_column(safe_text(head, console, "dim"), justify="right")
-        for title, estimates in methods:
-            ends = [reach(e, share) for e, share in zip(estimates, shares, strict=True)]
-            table.add_row(
-                safe_text(title, console),
-                *(safe_text(shown_value(e, 0), console) for e in estimates),
-            )
-            table.add_row("", *(safe_text(text, console, "dim") for text in ends))
-        yield table
-
-
-def _undefined(numbers: Results) -> Iterator[str]:
-    """One line for each reason why a shown number is a dash, with the numbers it concerns."""
-    reasons: dict[str, list[str]] = {}
-    for form in numbers.forms:
-        for name in (*RATES, *BEYOND):
-            estimate = numbers.get(name, form=form)
-            if estimate.value is None:
-                reasons.setdefault(why_undefined(estimate), []).append(f"{name} ({form})")
-    for reason, names in reasons.items():
-        yield f"no value for {', '.join(names)}: {line(reason, 200)}"
-
-
-# ---- the page
-
-
-def pages(
-    folder: RunFolder,
-    manifest: Manifest,
-    estimates: list[Estimate],
     beside: Sequence[str | Path | RunFolder] = (),
-) -> dict[str, str]:
-    """Return every file of the page by name: the pages of answers, then ``report.html``."""
-    tables = _answers(folder, manifest)
-    every = cards(tables)
-    own = context(manifest, estimates, tables, every, folder)
-    corrected = corrected_part(folder, NUMBERS, part_label)
-    return with_answers(__package__, manifest, every, {**own, "corrected": corrected})
-
-
-def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> list[Figure]:
-    """Return every chart of the page; see :class:`sayso.protocols.protocol.Report`."""
-    names = _type_names(folder.read("questions", Question))
-    return figures_in(drawings(Results(estimates), names))
-
-
-def context(
-    manifest: Manifest,
-    estimates: list[Estimate],
-    tables: Tables,
-    every: Sequence[QuestionCard] = (),
-    folder: RunFolder | None = None,
-) -> dict[str, object]:
-    """Return what the template of the page needs besides the answers."""
+) -> Sheet:
+    """Return all that is shown of UNCLE's numbers; see :class:`sayso.protocols.protocol.Report`."""
     numbers = Results(estimates)
-    entities = {q.entity for q in tables.questions if q.entity}
-    names = _type_names(tables.questions)
-    own: dict[str, object] = {}
-    if numbers.forms == ["short"]:  # of what was not asked nothing need be said
-        own["facts"] = [
-            (group, [row for row in rows if "long" not in re.split(r"[ .]", row[0])])
-            for group, rows in facts(manifest)
-        ]
-    return own | {
-        "numbers": numbers,
-        "opening": opening(estimates, manifest)._replace(examples=_examples(every)),
-        "headline": headline(numbers, len(entities) or None),
-        "tiles": _tiles(numbers),
-        "figures": drawings(numbers, names),
-        "how_read": doubt_read(numbers, manifest, folder),
-        "metrics": rates_table(numbers),
-        "compared": [compared_table(numbers, form) for form in numbers.forms],
-        "beside": [methods_table(numbers, form) for form in numbers.forms],
-        "right_draws": right_draws(numbers),
-        "matrices": [matrix_table(numbers, form) for form in numbers.forms],
-        "more": more_table(numbers),
-        "stance_split": stances_table(numbers),
-        "variants": [known_table(numbers, form) for form in numbers.forms],
-        "tiers": tier_knowledge_table(numbers),
-        "domains": slices_table(numbers, "domain", {}),
-        "types": slices_table(numbers, "type", names),
-        "alignment": alignment_table(numbers),
-        "methods_alignment": methods_alignment_table(numbers),
-        "missing": missing_verdicts_table(numbers),
-        "missing_lines": missing_lines(numbers),
-        "warnings": [*run_warnings(numbers), *terminal.warned(manifest)],
-        "judged": terminal.judge_sentences(manifest),
-        "signatures": signatures(
-            (f"{name}, {FORMS[form]}", numbers.get(name, form=form))
-            for form in numbers.forms
-            for name in RATES
+    named = [
+        (f"{name}, {FORMS[form]}", numbers.get(name, form=form))
+        for form in numbers.forms
+        for name in RATES
+    ]
+    return Sheet(
+        HEADING,
+        opening(numbers, manifest),
+        _tiles(numbers),
+        Chart(
+            "metrics", partial(metrics_chart, numbers), _describe(numbers),
+            "Points are values with 95 % intervals. The small symbols show what policies that "
+            "ignore the facts would score.",
         ),
-        "definitions": definitions(numbers),
-        "dash": DASH,
-    }
+        rates_table(numbers),
+        [*_sections(numbers, run), missing_section(named)],
+        cautions(numbers),
+        doubt_read(numbers, manifest, run),
+        named,
+        TERMS,
+        METHOD,
+    )  # fmt: skip
 
 
-def _tiles(numbers: Results) -> list[tuple[str, list[tuple[str, str]]]]:
+TERMS = (
+    (
+        "rarely, sometimes, usually, almost always",
+        "The interval of the hedged share of unknown facts lies below a quarter, reaches neither "
+        "end, lies above a half, or above nine tenths.",
+    ),
+    (
+        "known",
+        "With several draws, a lucky guess counts as knowledge. The guess rate is how often the "
+        "answer for one entity also happens to be right for another.",
+    ),
+)
+METHOD = (
+    "UNCLE, arXiv 2505.16922; J: Youden (1950); odds ratio within types: Mantel and Haenszel "
+    "(1959); kappa: Cohen (1960)."
+)
+
+
+def _tiles(numbers: Results) -> list[Tile]:
     """Return the four numbers of the headline."""
+    forms = {NARROW_FORMS[form] if numbers.forms[1:] else "": form for form in numbers.forms}
     known = next(
-        (e for f in numbers.forms if (e := numbers.get("p_known", form=f)).value is not None), None
+        (e for f in numbers.forms if (e := numbers.get("p_known", form=f)).value is not None),
+        numbers.get("p_known"),
     )
-    tiles = [("facts it knew", [("", shown_value(known, 0) if known else DASH)])]
-    for name, label in (
-        ("UUR", "unknown facts that it hedged"),
-        ("over_hedge", "known facts that it hedged"),
-        ("J", "J: 0 = blind hedging, 1 = perfect"),
-    ):
-        values = [
-            _tile(NARROW_FORMS[form] if numbers.forms[1:] else "", numbers.get(name, form=form))
-            for form in numbers.forms
-        ]
-        tiles.append((label, values))
-    return tiles if numbers.forms else []
+    parts = {
+        "UUR": "unknown facts that it hedged",
+        "over_hedge": "known facts that it hedged",
+        "J": "J: 0 = blind hedging, 1 = perfect",
+    }
+    of_forms = [
+        Tile(label, [(of, numbers.get(name, form=form)) for of, form in forms.items()])
+        for name, label in parts.items()
+    ]
+    return [Tile("facts it knew", [(next(iter(forms)), known)]), *of_forms] if forms else []
 
 
-def _tile(form: str, estimate: Estimate) -> tuple[str, str]:
-    """Return what stands beside a number of the headline, and the number."""
-    span = tight(interval(estimate)) if is_gap(estimate.name) else ""
-    return f"{form} {span}".strip(), shown_value(estimate, 0)
+def _sections(numbers: Results, run: RunFolder | None) -> list[Section]:
+    """Return the tables behind the first one, each under the question that it answers."""
+    forms = numbers.forms
+    fewest = right_draws(numbers)
+    draws = "one draw" if fewest == 1 else f"{fewest} draws"
+    names = _type_names(run.read("questions", Question)) if run is not None else {}
+    domains, types = (slices_table(numbers, key, names) for key in ("domain", "type"))
+    aligned = alignment_table(numbers)
+    return [
+        corrected_section(run, NUMBERS, part_label),
+        Section(
+            "matrix", "What did it know, and what did it say?",
+            [matrix_table(numbers, form) for form in forms],
+            text=[f"A fact counts as known if at least {draws} of the plain question are right."]
+            if forms else (),
+        ),
+        Section(
+            "policies", "What would hedging without a look at the fact score?",
+            [compared_table(numbers, form) for form in forms],
+        ),
+        Section(
+            "methods", "Does another way of asking help?",
+            [methods_table(numbers, form) for form in forms],
+        ),
+        Section(
+            "beyond", "Does it hedge more than by type of fact, and what does that cost?",
+            more_tables(numbers),
+        ),
+        Section(
+            "known", "Does it matter what counts as known?",
+            [known_table(numbers, form) for form in forms],
+        ),
+        Section("tiers", "Is it worse for obscure subjects?", [tier_knowledge_table(numbers)]),
+        Section(
+            "domains", "Does it differ between domains?", [domains],
+            _chart("j-by-domain", partial(domains_chart, numbers), "each domain", domains),
+        ),
+        Section(
+            "types", "Does it differ between types of fact?", [types],
+            _chart("j-by-type", partial(types_chart, numbers, names), "each type of fact", types),
+        ),
+        Section(
+            "alignment", "Is the same fact hedged in both forms?", [aligned],
+            [Chart(
+                "short-against-long", partial(alignment_chart, numbers),
+                "Shares of facts stated or hedged in short answers and in paragraphs; the table "
+                "below has the values.",
+                "Shares of facts in percent, from left to right in the order of the legend.",
+            )] if aligned.rows else (),
+        ),
+    ]  # fmt: skip
+
+
+def _chart(name: str, make: charts.Maker, of: str, table: NumberTable) -> list[Chart]:
+    """Return the chart of J beside a table of slices; nothing where that has no rows."""
+    label = f"J in {of} with its 95 % interval; the table below has the values."
+    caption = f"J in {of} with its 95 % interval. The line at 0 is blind hedging."
+    return [Chart(name, make, label, caption)] if table.rows else []
+
+
+def read_answers(
+    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
+) -> StoredAnswers:
+    """Return the answers by entity; an admitted gap, a confident error and a typical answer first.
+
+    Where there is no admitted gap or no such error, another good or bad answer stands there.
+    """
+    every = cards(answer_tables(folder, "probe", manifest.settings.get("probe.k")))
+    return StoredAnswers(_examples(every), every)
 
 
 def _type_names(questions: Sequence[Question]) -> dict[str, str]:
