@@ -20,11 +20,14 @@ from sayso.report.number_tables import (
     NumberTable,
     latex_text,
     markdown_text,
-    page_table,
+    notes_of,
+    page_rows,
     render_table,
 )
 from sayso.report.numbers import is_bare, is_gap
-from sayso.runs.result import Result, summary_of
+from sayso.report.page import run_pages
+from sayso.report.sheet import render_sheet
+from sayso.runs.result import Result, shown_run
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Mind, chance, facts, records, write
 
@@ -71,13 +74,14 @@ def shown(result: Result, estimates: list[Estimate]) -> str:
     """Return all that a run shows of these numbers: terminal, page, notebook, repr, summary."""
     report = PROTOCOLS[result.manifest.protocols[0]].report
     out = io.StringIO()
-    report.render(estimates, Console(file=out, width=120), result.manifest, verbose=True)
-    pages = report.pages(RunFolder.open(result.path), result.manifest, estimates)
+    folder = RunFolder.open(result.path)
+    sheet = report.sheet(estimates, result.manifest, folder)
+    render_sheet(sheet, Console(file=out, width=120), result.manifest, verbose=True)
+    answers = report.read_answers(folder, result.manifest, estimates)
+    page = run_pages(sheet, answers, result.manifest)["report.html"]
     changed = Result(result.path, estimates, result.manifest, result.entities)
-    rows = summary_of(changed).rows
-    return "\n".join(
-        (out.getvalue(), pages["report.html"], changed._repr_html_(), repr(changed), str(rows))
-    )
+    tiles = str([tile.shown for tile in shown_run(changed).sheet.tiles])
+    return "\n".join((out.getvalue(), page, changed._repr_html_(), repr(changed), tiles))
 
 
 def with_gaps(estimates: Iterable[Estimate], change: Callable[[Estimate], Estimate]) -> list[Any]:
@@ -139,7 +143,12 @@ def test_tables_for_papers_show_a_dash_and_the_reason() -> None:
     table = NumberTable("p/t", "c", ("a",), ("J", "FA"), [(("x",), (bare, share))])
     out = io.StringIO()
     render_table(table, Console(file=out, width=100))
-    for text in (out.getvalue(), markdown_text(table), latex_text(table), str(page_table(table))):
+    for text in (
+        out.getvalue(),
+        markdown_text(table),
+        latex_text(table),
+        str([page_rows(table), notes_of(table)]),
+    ):
         assert "43" not in text
         assert "61" in text
         assert "a single entity" in text

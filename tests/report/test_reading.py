@@ -102,65 +102,23 @@ def test_notation() -> None:
     assert interval(Estimate("UUR", value=0.5, low=0.25, high=0.75)) == "[25.0, 75.0]"
 
 
-def said(
-    j: float,
-    low: float,
-    high: float,
-    uur: float,
-    over: float,
-    hedges: float | None = None,
-    wide: float = 0.05,
-) -> str:
-    return " ".join(
-        report.headline(
-            Results(
-                [
-                    Estimate("UA", slice_of(form="short"), 0.5, denominator=hedges),
-                    Estimate("p_known", slice_of(form="short"), 0.5, denominator=10),
-                    Estimate("UUR", slice_of(form="short"), uur, 0.0, uur + wide),
-                    Estimate("over_hedge", slice_of(form="short"), over, 0.0, over + wide),
-                    Estimate("J", slice_of(form="short"), j, low, high),
-                ]
-            )
-        )
-    )
-
-
-def test_the_headline_claims_no_more_than_the_interval() -> None:
-    assert "its hedging looks random" in said(0.02, -0.01, 0.05, 0.04, 0.02)
-    assert "its hedging looks random" not in said(0.02, -0.01, 0.05, 0.04, 0.02, wide=0.07)
-    assert "indistinguishable from random hedging" in said(0.1, -0.05, 0.3, 0.6, 0.5)
-    assert "It never hedges." in said(0.0, 0.0, 0.0, 0.0, 0.0)
-    assert "slightly better than random" in said(0.05, 0.01, 0.09, 0.3, 0.25)
-    assert "to some degree" in said(0.3, 0.2, 0.4, 0.5, 0.2)
-    assert "facts well." in said(0.5, 0.4, 0.6, 0.7, 0.2)
-    assert "very well" in said(0.8, 0.7, 0.9, 0.9, 0.1)
-    assert "misleads" in said(-0.2, -0.3, -0.1, 0.2, 0.4)
-
-
-def test_too_few_hedges_are_not_called_random() -> None:
-    assert "It hedged 1 fact, too few to say whether" in said(0.02, -0.01, 0.05, 0.04, 0, 1)
-    assert "It hedged 4 facts, too few to say" in said(0.1, -0.05, 0.3, 0.6, 0.5, 4)
-    assert "its hedging looks random" in said(0.02, -0.01, 0.05, 0.04, 0.02, 5)
-    assert "to some degree" in said(0.3, 0.2, 0.4, 0.5, 0.2, 4)  # its interval is clear of 0
-
-
 def matrix(omitted: float, rule: str = "NS") -> tuple[list[str], list[str]]:
     form = slice_of(form="long")
     cells = {"kc": 9, "ki": 3, "ku": 1, "uc": 1, "ui": 6, "uu": 0}
     numbers = [Estimate(f"cell_{name}", form, value) for name, value in cells.items()]
     fa = Estimate("FA", form, 10 / 19, signature=(("", "FA"), ("omit", rule)))
     left = Estimate("omission", form, omitted / 20, numerator=omitted, denominator=20)
-    table = report.matrix_table(Results([*numbers, fa, left]), "long")
-    return table.head, table.notes
+    results = Results([*numbers, fa, left])
+    columns = list(report.matrix_table(results, "long").columns)
+    return columns, list(report.rates_table(results).notes)
 
 
 def test_a_fact_that_is_left_out_is_not_called_stated() -> None:
     head, notes = matrix(1)
-    assert head == ["", "stated right", "stated wrong or left out", "hedged"]
+    assert head == ["stated right", "stated wrong or left out", "hedged"]
     assert notes == ["The paragraphs leave out 1 of 20 facts, which counts as stated wrong."]
     assert matrix(3)[1] == ["The paragraphs leave out 3 of 20 facts, which count as stated wrong."]
     # none is left out, or those that are count nowhere
     for found in (matrix(0), matrix(2, "separate")):
-        assert found == (["", "stated right", "stated wrong", "hedged"], [])
+        assert found == (["stated right", "stated wrong", "hedged"], [])
     assert report.definitions(Results([]))["FA"].meaning.endswith(report.LEFT_OUT)

@@ -3,39 +3,54 @@
 from __future__ import annotations
 
 import io
+import re
 
-import msgspec
 import pytest
 from rich.console import Console
 
-from sayso.protocols.uncle.report import render
+from sayso.protocols.uncle.report import sheet
 from sayso.records import Estimate, slice_of
 from sayso.report.differences import render_compare
+from sayso.report.sheet import render_sheet
 from sayso.report.terminal import plain_table
 from support.report_folders import estimates, estimates_of
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 [bold]x[/bold] \u202eevil\u2066 \ud800 {{7*7}} <script>"
 
 
-def printed(found: list[Estimate], **options: object) -> str:
+def printed(found: list[Estimate], verbose: bool = False) -> str:
     out = io.StringIO()
-    render(found, Console(file=out, width=80), **options)  # type: ignore[arg-type]
+    render_sheet(sheet(found), Console(file=out, width=80), verbose=verbose)
     return out.getvalue()
 
 
-def test_headline_metrics_and_references_fit_80_columns() -> None:
-    text = printed(estimates(), entities=100)
+def test_a_run_fits_one_screen_and_verbose_has_every_table() -> None:
+    text = printed(estimates())
     # 359 of 600 facts known; 11 of 241 unknown and 4 of 359 known hedged: J = .0456 - .0111
-    assert "The model knew 60 % of 600 facts about 100 entities." in text
-    assert "it hedged 5 % of unknown facts and 1 % of known facts" in " ".join(text.split())
-    assert "it almost never hedges" in " ".join(text.split())
+    words = " ".join(text.split())
+    assert re.search(r"facts it knew +60 %", text)
+    assert re.search(r"unknown facts that it hedged +5 % ", text)
+    assert re.search(r"known facts that it hedged +1 % ", text)
     for name in ("FA", "UA", "UUR", "KCR", "EA", "J"):
-        assert f"\n{name} " in text
+        assert f"\n{name}: " in text
     assert "[53, 63] 340/585" in text
-    assert "always hedging" in text
-    assert "12 of 612 facts have no readable verdict" in " ".join(text.split())
-    lines = text.splitlines()
-    assert max(len(line) for line in lines if not line.startswith("signature")) <= 80
+    assert "12 of 612 facts have no readable verdict" in words
+    assert max(map(len, text.splitlines())) <= 80
+    assert len(text.splitlines()) <= 40
+    assert "always hedging" not in text
+    assert "always hedging" in printed(estimates(), verbose=True)
+
+
+def test_cautions_beyond_the_first_are_counted() -> None:
+    found = sheet(estimates())._replace(cautions=[f"caution {n}" for n in range(7)])
+    out, whole = io.StringIO(), io.StringIO()
+    render_sheet(found, Console(file=out, width=80))
+    assert "caution 3" in out.getvalue()
+    assert "caution 4" not in out.getvalue()
+    assert "3 more on the page" in out.getvalue()
+    render_sheet(found, Console(file=whole, width=80), verbose=True)
+    assert "caution 6" in whole.getvalue()
+    assert "more on the page" not in whole.getvalue()
 
 
 def test_piped_output_has_no_escape_sequences() -> None:
@@ -47,7 +62,7 @@ def test_undefined_numbers_are_dashes_with_a_reason(cells: tuple[int, ...]) -> N
     text = printed(estimates_of("short", cells))
     assert "nan" not in text.lower()
     assert "None" not in text
-    assert "no value for" in text
+    assert "No value (–) for" in text
     assert "no fact to count" in " ".join(text.split())
 
 
@@ -80,7 +95,7 @@ def test_hostile_text_is_printed_without_effect() -> None:
 def test_a_terminal_without_unicode_gets_plain_signs() -> None:
     raw = io.BytesIO()
     out = io.TextIOWrapper(raw, encoding="ascii")
-    render(estimates(), Console(file=out, width=80))
+    render_sheet(sheet(estimates()), Console(file=out, width=80))
     out.flush()
     assert b"-0.02" in raw.getvalue()
 
@@ -180,17 +195,3 @@ def test_an_interval_stays_beside_its_value() -> None:
     rows = [line.split() for line in out.getvalue().splitlines()]
     for n in "123":
         assert any(f"5{n} % [3{n}, 6{n}]" in " ".join(row) for row in rows)
-
-
-def test_rare_hedging_is_claimed_where_the_intervals_allow_it() -> None:
-    """One unknown fact that was stated says nothing of how rarely it hedges."""
-    few = [
-        msgspec.structs.replace(e, value=0.0, low=0.0, high=0.97) if e.name == "UUR" else e
-        for e in estimates()
-    ]
-    often = [
-        msgspec.structs.replace(e, value=0.3, low=0.2, high=0.4) if e.name == "over_hedge" else e
-        for e in estimates()
-    ]
-    for found in (few, often):
-        assert "almost never hedges" not in " ".join(printed(found).split())

@@ -5,24 +5,12 @@ from __future__ import annotations
 import html
 import json
 import re
-import zlib
 from pathlib import Path
-from typing import Any
 
-import msgspec
-import pytest
-
-import sayso
 from sayso import cli
-from sayso.protocols.selective.report import SelectiveResults, words_sentences
 from sayso.protocols.self_known import report as self_known
 from sayso.protocols.self_known.report import SelfKnownResults
-from sayso.protocols.uncle.report import headline
-from sayso.records import Estimate, Generation, Results, Verdict, slice_of
-from sayso.report.numbers import json_text
-from sayso.report.opening import open_page
-from sayso.storage.run_folder import RunFolder
-from support.endpoint import endpoint
+from sayso.records import Estimate, slice_of
 
 SAYS_NOTHING = "this run says nothing about the model"
 #: what a run says of a model that bluffs, or knows nothing
@@ -54,172 +42,6 @@ def run_of(protocol: str, folder: Path, model: str) -> tuple[int, Path]:
 def read(page: Path) -> str:
     text = re.sub(r"<(style|script|svg).*?</\1>", " ", page.read_text("utf-8"), flags=re.DOTALL)
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
-
-
-@pytest.mark.parametrize("protocol", ["uncle", "selective", "faithfulness", "self_known"])
-@pytest.mark.parametrize("reply", ["", "<think>Which color was it again? Red?</think>"])
-def test_a_model_that_answers_nothing_is_said_nothing_of(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], protocol: str, reply: str
-) -> None:
-    with endpoint(lambda body: reply) as address:
-        code, out = run_of(protocol, tmp_path, f"{address}#m")
-    said = capsys.readouterr()
-    terminal, page = " ".join(said.out.split()), read(out / "report.html")
-    assert code == 1
-    assert SAYS_NOTHING in " ".join(said.err.split())
-    for text in (terminal, page):
-        assert SAYS_NOTHING in text
-        assert "empty" in text
-        assert not OF_A_MODEL.search(text)
-        assert "it states a value" not in text
-    assert cli.execute(["report", str(out)]) == 0
-
-
-def test_few_empty_answers_give_both_bounds_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def say(body: dict[str, Any]) -> str:
-        return "" if "mayor of Arlo" in str(body["messages"]) else "Red."
-
-    with endpoint(say) as address:
-        code, out = run_of("selective", tmp_path, f"{address}#m")
-    assert code == 0
-    text = " ".join(capsys.readouterr().out.split())
-    bounds = (
-        "1 of 4 questions that cannot be answered and 0 of 4 questions that can have no verdict; "
-        "whatever it would be, it declined 0 % to 25 % of the questions that cannot be answered "
-        "and 0 % to 0 % of those that can."
-    )
-    assert bounds in text
-    assert text.index(bounds) < text.index("It never declined: it answered all 3 questions")
-    folder = RunFolder.open(out)
-    (empty,) = (g for g in folder.read("generations/short", Generation) if not g.text)
-    assert empty.problem == "empty"
-    verdicts = {v.target: v for v in folder.read("verdicts/short", Verdict)}
-    assert verdicts[empty.id].problem == "empty"
-    assert "mayor of Arlo" not in read(out / "report.html").partition("median length")[0]
-
-
-def test_signs_without_a_letter_are_no_answer(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def say(body: dict[str, Any]) -> str:
-        return "Red." if "flag of Arlo" in str(body["messages"]) else " … "
-
-    with endpoint(say) as address:
-        code, _ = run_of("selective", tmp_path, f"{address}#m")
-    assert code == 1
-    assert SAYS_NOTHING in " ".join(capsys.readouterr().out.split())
-
-
-@pytest.mark.parametrize(
-    ("missing", "says"),
-    [(0, "It knows."), (10, "It knows."), (11, "11 of 100 facts have no verdict; whatever"),
-     (50, "50 of 100 facts have no verdict; whatever"), (51, SAYS_NOTHING)],
-)  # fmt: skip
-def test_one_decision_says_how_a_page_begins(missing: int, says: str) -> None:
-    share = Estimate("UUR", value=0.5, n=100 - missing, missing=missing)
-    opened = open_page(None, "It knows.", "", counted=[("it hedged {}", "facts", share)])
-    assert says in opened.sentence
-    assert opened.void == (missing > 50)
-    assert ("It knows." in opened.sentence) == (not opened.void)
-    if 10 < missing <= 50:
-        low, high = 0.5 * (100 - missing), 0.5 * (100 - missing) + missing
-        assert f"it hedged {low:.0f} % to {high:.0f} %" in opened.sentence
-
-
-def test_answers_in_files_are_read_the_same_way(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    table = tmp_path / "answers.jsonl"
-    rows = [{**row, "answer": "", "model": "mute"} for row in QUESTIONS]
-    rows[0]["answer"] = "Red."
-    table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    argv = ["run", "selective", "--answers", str(table), "--out", str(tmp_path / "run")]
-    assert cli.execute(argv) == 1
-    assert not OF_A_MODEL.search(" ".join(capsys.readouterr().out.split()))
-
-
-def now_and_then(body: dict[str, Any]) -> str:
-    """Answers nothing to about a third of all requests."""
-    text = str(body["messages"][-1]["content"])
-    return "" if zlib.crc32(f"{text}{body.get('seed')}".encode()) % 3 == 0 else "It is red."
-
-
-@pytest.mark.parametrize("protocol", ["uncle", "selective", "faithfulness", "self_known"])
-def test_every_number_beside_unread_answers_is_plain(tmp_path: Path, protocol: str) -> None:
-    with endpoint(now_and_then) as address:
-        _, out = run_of(protocol, tmp_path, f"{address}#m")
-    measured = sayso.measure(out).estimates
-    assert any(e.missing for e in measured)
-    plain = (str, int, float, tuple, type(None))
-    for estimate in measured:
-        for name, value in msgspec.structs.asdict(estimate).items():
-            assert type(value) in plain, f"{estimate.name}{estimate.where}.{name} is {value!r}"
-    json.loads(json_text([msgspec.structs.asdict(e) for e in measured]))
-
-
-@pytest.mark.parametrize(
-    ("missing", "says"),
-    [
-        (0, "Told to express uncertainty, it commits to 100 % of the answers; 0 %"),
-        (1, "1 of 3 answers that were to express uncertainty have no verdict; whatever it would "
-         "be, it commits to 67 % to 100 %. Told to"),
-        (6, "6 of 8 answers that were to express uncertainty have no verdict, because the answers "
-         "are empty, failed, or could not be read: nothing is said of them."),
-    ],
-)  # fmt: skip
-def test_a_second_sentence_rests_on_its_own_answers(missing: int, says: str) -> None:
-    place = slice_of(form="short", against="rules")
-    words = slice_of(form="short", against="rules", score="words")
-    results = SelectiveResults([
-        Estimate("error_rate", place, value=0.4, n=10),
-        Estimate("coverage_of_words", words, value=1.0, n=2, missing=missing),
-        Estimate("risk_of_words", words, value=0.0, n=2, missing=missing),
-    ])  # fmt: skip
-    (said,) = words_sentences(results, "short")
-    assert said.startswith(says)
-    assert ("0 % of those are wrong" in said) == (missing < 6)
-
-
-def test_answers_told_to_voice_doubt_that_are_empty_are_counted(tmp_path: Path) -> None:
-    table = tmp_path / "q.jsonl"
-    table.write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS[:4]), encoding="utf-8")
-
-    def say(body: dict[str, Any]) -> str:
-        told = "uncertain" in str(body["messages"])
-        return "" if told and "Arlo" not in str(body["messages"]) else "Red."
-
-    with endpoint(say) as address:
-        argv = ["run", "selective", "--model", f"{address}#m", "--data", f"file:{table}"]
-        assert cli.execute([*argv, "--draws.k", "2", "--out", str(tmp_path / "run")]) == 0
-    results = Results(sayso.measure(tmp_path / "run").estimates)
-    coverage = results.get("coverage_of_words", form="short", against="rules", score="words")
-    assert (coverage.n, coverage.missing) == (1, 3)
-
-
-@pytest.mark.parametrize(
-    ("missing", "says", "hidden"),
-    [
-        (2, "it hedged 50 % of unknown facts and 20 % of known facts in short answers, and 50 % "
-         "and 20 % in paragraphs", "whatever"),
-        (20, "20 of 40 facts in paragraphs have no verdict; whatever it would be, it hedged 25 % "
-         "to 75 % of the facts that it did not know and 10 % to 60 % of those that it knew. Told",
-         "and 50 % and 20 % in paragraphs"),
-        (60, "60 of 80 facts in paragraphs have no verdict, because the answers are empty, failed, "
-         "or could not be read: nothing is said of them.", "20 % of known facts in paragraphs"),
-    ],
-)  # fmt: skip
-def test_paragraphs_that_lack_verdicts_are_told_apart(missing: int, says: str, hidden: str) -> None:
-    estimates = [
-        Estimate(name, slice_of(form=form), value, numerator=20 * value, denominator=20, n=20,
-                 missing=missing if form == "long" else 0)
-        for form in ("short", "long")
-        for name, value in (("UUR", 0.5), ("over_hedge", 0.2), ("J", 0.3), ("p_known", 0.5))
-    ]  # fmt: skip
-    said = " ".join(headline(Results(estimates)))
-    assert says in said
-    assert hidden not in said
 
 
 def test_a_second_method_rests_on_its_own_texts() -> None:

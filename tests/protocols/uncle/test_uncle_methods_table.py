@@ -1,4 +1,4 @@
-"""Other prompting methods in terminal and page, alike for both forms."""
+"""Prompting methods on the page, alike for both forms."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 from rich.console import Console
 
 from sayso.protocols.uncle import report
-from sayso.protocols.uncle.report import render
 from sayso.records import Estimate, Results, Slice, slice_of
 from sayso.report import write
+from sayso.report.number_tables import notes_of, page_rows
+from sayso.report.sheet import render_sheet
 from sayso.storage.run_folder import RunFolder
 from support.report_folders import make_run
 
@@ -37,30 +38,28 @@ def estimates(*methods: str, forms: tuple[str, ...] = ("short", "long")) -> list
 
 def printed(found: list[Estimate], width: int = 80) -> str:
     out = io.StringIO()
-    render(found, Console(file=out, width=width, color_system=None))
+    sheet = report.sheet(found)
+    render_sheet(sheet, Console(file=out, width=width, color_system=None), verbose=True)
     return out.getvalue()
 
 
-def row(text: str, head: str) -> list[str]:
-    """Return the numbers of a printed row, and the intervals below it."""
-    lines = text.splitlines()
-    at = next(n for n, line in enumerate(lines) if line.startswith(head))
-    return lines[at].removeprefix(head).split() + lines[at + 1].split()
-
-
 def test_each_way_to_ask_is_a_row_in_both_forms() -> None:
-    told = printed(estimates("unc_few", "self_refine"))
-    assert told.count("other methods,") == 2
-    assert told.count("the instruction") == told.count("Unc-Few") == told.count("Self-Refine") == 2
+    told = printed(estimates("unc_few", "self_refine"), 200)
+    assert told.count("Prompting methods,") == 2
+    assert told.count("the instruction") == 2
+    table = report.methods_table(Results(estimates("unc_few", "self_refine")), "short")
+    rows = {labels[0][0]: cells for labels, cells in page_rows(table)}
+    assert list(rows) == ["the instruction", "Unc-Few", "Self-Refine"]
     # .2 each: shares in percent, J signed, the odds ratio plain
-    assert " ".join(row(told, "Unc-Few")) == (
-        "20 % 20 % +0.20 +0.20 0.20 20 % 15, 25 15, 25 .15, .25 .15, .25 .15, .25 15, 25"
-    )
-    assert max(map(len, told.splitlines())) <= 80
+    assert [value for value, _ in rows["Unc-Few"]] == [
+        *["20.0 %"] * 5, "+0.20", "+0.20", "0.20", "20.0 %",
+    ]  # fmt: skip
+    narrow = printed(estimates("unc_few", "self_refine")).splitlines()
+    assert max(map(len, narrow)) <= 80
 
 
 def test_a_run_of_the_instruction_alone_has_no_such_table() -> None:
-    assert "other methods" not in printed(estimates())
+    assert "Prompting methods" not in printed(estimates())
     assert not report.methods_table(Results(estimates()), "short").rows
 
 
@@ -68,9 +67,8 @@ def test_a_missing_number_is_a_dash_with_its_reason() -> None:
     found = estimates("unc_few", forms=("short",))
     found[-2] = number("odds_ratio_within", slice_of(form="short", method="unc_few"), None)
     board = report.methods_table(Results(found), "short")
-    assert [cell.text for cell in board.rows[1]][-2] == "–"
-    assert "No value (–) for odds_ratio_within (Unc-Few): no fact was hedged" in board.notes[-1]
-    assert "–" in row(printed(found), "Unc-Few")
+    assert page_rows(board)[1][1][-2][0] == "–"
+    assert "(Unc-Few): no fact was hedged" in notes_of(board)[-1]
 
 
 def test_names_that_others_chose_stay_texts(tmp_path: Path) -> None:
@@ -83,5 +81,5 @@ def test_names_that_others_chose_stay_texts(tmp_path: Path) -> None:
     inside = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", text, flags=re.DOTALL)
     assert "<img" not in inside
     assert html.escape("<img src=x onerror=alert(1)>") in inside
-    assert text.count("Other prompting methods,") == 2 * 2  # caption and label of each form
+    assert text.count("Prompting methods,") == 2 * 2  # caption and label of each form
     assert "Unc-Few" in inside
