@@ -23,6 +23,7 @@ from sayso.people.labels import LabelStore, stored_labels
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate, InputError, Results
+from sayso.report.sheet import main_numbers
 from sayso.storage.renamed import GONE
 from sayso.storage.run_folder import RunFolder
 from sayso.train.report import write_training_page
@@ -62,7 +63,7 @@ def test_a_run_of_each_protocol_measures_as_it_did(protocol: str, tmp_path: Path
     assert manifest.sayso == "0.2.0"
     assert manifest.settings["seed"] == 0
     result = sayso.measure(run)
-    main = PROTOCOLS[protocol].report.main_numbers(result.estimates)
+    main = main_numbers(PROTOCOLS[protocol].report.sheet(result.estimates))
     assert main
     for e in main:
         old = before.find(e.name, **dict(e.where))

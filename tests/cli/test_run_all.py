@@ -39,9 +39,10 @@ def test_one_summary_and_one_page_of_every_protocol(
         run = RunFolder.open(Path("a <b>", name))
         report = words_of(run.path / "report.html")
         estimates = run.read(f"metrics/{name}", Estimate)
-        assert f"{plan.report.heading(estimates)} ({name})" in words(out)
-        assert 1 <= len(plan.report.summary(estimates)) <= 3
-        sentence = plan.report.opening(estimates, None).sentence
+        sheet = plan.report.sheet(estimates)
+        assert f"{sheet.question} ({name})" in words(out)
+        assert 1 <= len(sheet.tiles) <= 4
+        sentence = sheet.opening.sentence
         for page in (words(out), index, report):  # the same first sentence everywhere
             assert words(sentence) in page
         assert not any(f"{part}:" in words(out) for part in ("form", "method", "against"))
@@ -55,14 +56,14 @@ def test_one_summary_and_one_page_of_every_protocol(
     assert links == [f"{name}/report.html" for name in PROTOCOLS]
     assert all(Path("a <b>", unquote(link)).is_file() for link in links)
     assert page.count("Three answers") == 1  # those of the first run
-    assert page.count('<table class="stack">') == len(PROTOCOLS)  # nothing is cut on a phone
+    assert page.count('<dl class="tiles">') == len(PROTOCOLS)
     # a page of somebody else is kept, and that is said
     Path("a <b>", "index.html").write_text("mine")
     assert cli.execute([*argv, "--verbose"]) == 0
     said = capsys.readouterr()
     assert "was not written by sayso: it is kept" in said.err
     assert Path("a <b>", "index.html").read_text() == "mine"
-    assert said.out.count("signature  ") == len(PROTOCOLS)
+    assert said.out.count("What this does not show:") == len(PROTOCOLS)
     assert "all of them" not in said.out
 
 

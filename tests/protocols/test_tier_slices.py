@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,9 @@ from sayso.protocols.answer_table import AnswerRecord
 from sayso.protocols.selective import report as selective
 from sayso.protocols.uncle import report as uncle
 from sayso.records import Estimate, Request, Results
+from sayso.report.number_tables import page_rows
 from sayso.report.numbers import shown_value, tier_label, with_interval_only
+from sayso.report.sheet import Sheet, render_sheet
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Fact, Mind, chance, facts, records, write
@@ -56,9 +57,9 @@ def uncles(tmp_path_factory: pytest.TempPathFactory) -> Result:
     return uncle_run(tmp_path_factory.mktemp("uncle"))
 
 
-def text_of(render: Callable[[list[Estimate], Console], None], result: Result) -> str:
-    console = Console(file=io.StringIO(), width=120)
-    render(list(result.estimates), console)
+def verbose(sheet: Sheet) -> str:
+    console = Console(file=io.StringIO(), width=160)
+    render_sheet(sheet, console, verbose=True)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -69,11 +70,12 @@ def test_the_known_share_of_a_tier_is_that_of_its_facts(uncles: Result) -> None:
         assert row.known is not None
         known[row.tier][row.question_id] = row.known
     numbers = Results(uncles.estimates)
-    assert [tier for tier, _ in uncle.tier_knowledge(numbers)] == list(TIERS)
-    for tier, share in uncle.tier_knowledge(numbers):
+    assert uncle.tiers_of(numbers) == list(TIERS)
+    shares = {tier: numbers.get("p_known", form="short", tier=tier) for tier in TIERS}
+    for tier, share in shares.items():
         facts_of = known[tier].values()
         assert (share.numerator, share.denominator) == (sum(facts_of), len(facts_of))
-    first, second, _ = (share.value or 0 for _, share in uncle.tier_knowledge(numbers))
+    first, second, _ = (share.value or 0 for share in shares.values())
     assert first > 0.8 > 0.5 > second  # 0.9 and 0.05 a draw, five draws
 
 
@@ -81,10 +83,10 @@ def test_tiers_stand_on_the_page_and_in_the_terminal(uncles: Result) -> None:
     page = (Path(uncles.path) / "report.html").read_text("utf-8")
     assert "Known share by tier" in page
     assert page.index("tier 1<") < page.index("tier 2<") < page.index("tier 10<")
-    printed = text_of(uncle.render, uncles)
-    _, _, table = printed.partition("known share by tier")
-    for tier, share in uncle.tier_knowledge(Results(uncles.estimates)):
-        (row,) = [line for line in table.splitlines() if line.lstrip().startswith(f"tier {tier} ")]
+    _, _, table = verbose(uncle.sheet(uncles.estimates)).partition("Known share by tier")
+    for tier in TIERS:
+        share = uncles.get("p_known", form="short", tier=tier)
+        row, *_ = [line for line in table.splitlines() if line.startswith(f"tier {tier} ")]
         assert shown_value(share, 0) in row
 
 
@@ -95,9 +97,9 @@ def test_j_of_a_tier_without_an_interval_is_a_dash(uncles: Result) -> None:
         j = numbers.get("J", form=form, tier="10")
         assert j.low is None
     table = uncle.tier_knowledge_table(numbers)
-    row = table.rows[-1]
-    assert row[0].text == "tier 10"
-    assert [row[n].text for n in (3, 5)] == ["–", "–"]
+    names, cells = page_rows(table)[-1]
+    assert names == [("tier 10", "")]
+    assert [cells[n][0] for n in (1, 3)] == ["–", "–"]  # J of both forms
     bare = Estimate("J", value=0.4)
     assert with_interval_only(bare).value is None
     whole = Estimate("J", value=0.4, low=0.1, high=0.7)
@@ -108,7 +110,7 @@ def test_without_tiers_there_is_no_such_number_table_or_section(tmp_path: Path) 
     result = uncle_run(tmp_path, tiers=False)
     assert not [e for e in result.estimates if any(key == "tier" for key, _ in e.where)]
     assert "by tier" not in (Path(result.path) / "report.html").read_text("utf-8")
-    assert "by tier" not in text_of(uncle.render, result)
+    assert "by tier" not in verbose(uncle.sheet(result.estimates))
 
 
 def test_a_name_of_a_tier_is_harmless() -> None:
@@ -177,5 +179,5 @@ def test_the_selective_page_has_the_tiers_once(chosen: Result) -> None:
     results = selective.SelectiveResults(chosen.estimates)
     labels = [row[0].text for row in selective.abstention_table(results, "short").rows]
     assert len(labels) == len(set(labels))  # no row of a tier among them
-    printed = text_of(selective.render, chosen)
+    printed = verbose(selective.sheet(chosen.estimates))
     assert "short answers to answerable questions, by tier" in printed

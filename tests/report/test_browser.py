@@ -29,8 +29,9 @@ def page(browser: sync_api.Browser) -> Iterator[sync_api.Page]:
     assert said == []
 
 
-def address(path: Path) -> str:
-    return path.resolve().as_uri()
+def address(path: Path, part: str = "answers") -> str:
+    """Return the address of a part of a page: a link to a folded part opens it."""
+    return f"{path.resolve().as_uri()}#{part}"
 
 
 def test_a_filter_is_clicked_and_a_verdict_read(page: sync_api.Page, tmp_path: Path) -> None:
@@ -54,11 +55,12 @@ def test_a_filter_is_clicked_and_a_verdict_read(page: sync_api.Page, tmp_path: P
 
 @pytest.mark.slow
 def test_the_keyboard_reaches_and_works_the_filters(page: sync_api.Page, tmp_path: Path) -> None:
-    page.goto(address(write(make_run(tmp_path / "run"))))
+    page.goto(address(write(make_run(tmp_path / "run")), ""))
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
+    page.keyboard.press("Tab")  # behind the heading, which folds the part
     assert page.evaluate("document.activeElement.id") == "f-text"
     page.keyboard.type("entity 3")
     sync_api.expect(page.locator("#shown")).to_have_text("Showing 3 of 36 facts, in 1 of 12 items.")
@@ -74,6 +76,7 @@ def test_without_script_every_answer_is_there(browser: sync_api.Browser, tmp_pat
     assert page.locator(".card").count() == 12
     assert not page.locator("#filters").is_visible()
     assert page.locator("svg.wide").first.is_visible()
+    page.locator("#answers > summary").click()
     page.locator(".card > summary").first.click()
     assert "✓ right" in page.locator(".card").first.inner_text()
     context.close()
@@ -134,6 +137,7 @@ def test_a_table_that_goes_on_shows_it_at_its_edge(
     )
     page = context.new_page()
     page.goto(address(write(make_run(tmp_path / "run"))))
+    page.evaluate("for (const part of document.querySelectorAll('.part')) part.open = true")
     tables = page.locator(".scroll:visible")
     wide = [tables.nth(n) for n in range(tables.count())]
     wide = [one for one in wide if one.evaluate("e => e.scrollWidth > e.clientWidth + 20")]
@@ -150,24 +154,22 @@ def test_a_table_that_goes_on_shows_it_at_its_edge(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
-def test_sections_and_the_way_up_are_always_at_hand(
+def test_the_first_part_is_open_the_others_open_and_the_way_up_is_at_hand(
     browser: sync_api.Browser, tmp_path: Path, width: int
 ) -> None:
     context = browser.new_context(
         viewport={"width": width, "height": 800}, java_script_enabled=False
     )
     page = context.new_page()
-    page.goto(address(write(make_run(tmp_path / "run"))))
+    page.goto(address(write(make_run(tmp_path / "run")), ""))
+    assert page.evaluate("document.documentElement.scrollHeight") < 6_000
+    opened = page.locator("details.part[open]")
+    assert [part.get_attribute("id") for part in opened.all()] == ["numbers"]
     up = page.get_by_role("link", name="Top")
     sync_api.expect(up).not_to_be_in_viewport()
-    page.get_by_role("link", name="How to read it").click()
-    sync_api.expect(page.locator("#reading h2")).to_be_in_viewport()
-    links = page.get_by_role("navigation", name="Sections")
-    sync_api.expect(links).to_be_in_viewport(ratio=1)
-    title, bar = (x.bounding_box() for x in (page.locator("#reading h2"), links))
-    assert title is not None
-    assert bar is not None
-    assert title["y"] >= bar["y"] + bar["height"]  # the bar hides no heading
+    page.locator("#reading > summary").focus()
+    page.keyboard.press("Enter")
+    sync_api.expect(page.locator("#reading li").first).to_be_visible()
     sync_api.expect(up).to_be_in_viewport(ratio=1)
     up.click()
     sync_api.expect(page.locator("h1")).to_be_in_viewport()

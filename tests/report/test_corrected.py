@@ -15,9 +15,8 @@ from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.protocols.uncle.report import part_label
 from sayso.records import CorrectedNumber, Estimate, Verdict
 from sayso.report.corrected import (
-    NOT_CORRECTED,
     NOT_YET,
-    corrected_part,
+    corrected_section,
     corrected_sentences,
     difference_of_corrected,
     halving_sentence,
@@ -26,6 +25,7 @@ from sayso.report.corrected import (
     stored_corrected,
     worth,
 )
+from sayso.report.number_tables import page_rows
 from sayso.storage.run_folder import CORRECTED, LABELS, Manifest, RunFolder
 
 SHORT = (("form", "short"),)
@@ -98,14 +98,14 @@ def test_labels_that_nobody_drew_are_told() -> None:
 def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
     folder = labeled_folder(tmp_path / "run")
     folder.write(CORRECTED, [one()], CorrectedNumber)
-    part = corrected_part(folder, NUMBERS, part_label)
-    (row,) = part.table.rows
-    assert [cell.text for cell in row[2:5]] == ["+0.25", "+0.32", "+0.34"]
-    assert row[6].detail == "alone"
-    assert [cell.text for cell in row[5:]] == ["lower by 0.07", "1.80 labels"]
+    (table,) = corrected_section(folder, NUMBERS, part_label).tables
+    ((_, cells),) = page_rows(table)
+    assert [value for value, _ in cells] == [
+        "+0.25", "+0.32", "+0.34", "lower by 0.07", "1.80 labels",
+    ]  # fmt: skip
     out = io.StringIO()
-    render_corrected([one()], NUMBERS, part_label, Console(file=out, width=120))
-    assert "+0.32 [+0.27, +0.37]" in out.getvalue()
+    render_corrected([one()], NUMBERS, part_label, Console(file=out, width=160))
+    assert "+0.32 [+0.27, +0.37]" in " ".join(out.getvalue().split())
     assert "lower by 0.07" in out.getvalue()
     render_corrected(
         [one(), one(name="EA")], NUMBERS, part_label, Console(file=out), {("J", SHORT)}
@@ -139,7 +139,7 @@ def test_numbers_survive_the_folder(tmp_path: Path) -> None:
 def test_new_numbers_of_a_run_delete_its_corrected_ones(tmp_path: Path) -> None:
     folder = labeled_folder(tmp_path / "run")
     assert stored_corrected(folder) is None
-    assert corrected_part(folder, NUMBERS, part_label) == NOT_YET
+    assert corrected_section(folder, NUMBERS, part_label).text == [NOT_YET]
     folder.write(CORRECTED, [one()], CorrectedNumber)
     folder.write("verdicts/short", [], Verdict)
     assert stored_corrected(folder) == [one()]
@@ -147,7 +147,7 @@ def test_new_numbers_of_a_run_delete_its_corrected_ones(tmp_path: Path) -> None:
     assert stored_corrected(folder) is None
     # labels that correct nothing, and no labels
     folder.write(CORRECTED, [], CorrectedNumber)
-    assert corrected_part(folder, NUMBERS, part_label) == NOT_CORRECTED
+    assert not corrected_section(folder, NUMBERS, part_label).held
     folder.write(CORRECTED, [one()], CorrectedNumber)
     later = (folder.path / f"{CORRECTED}.parquet").stat().st_mtime_ns + 10**9
     os.utime(folder.path / LABELS, ns=(later, later))  # somebody else's labels, copied here
@@ -155,7 +155,7 @@ def test_new_numbers_of_a_run_delete_its_corrected_ones(tmp_path: Path) -> None:
     folder.write(CORRECTED, [one()], CorrectedNumber)
     (folder.path / LABELS).unlink()
     assert stored_corrected(folder) == []
-    assert corrected_part(folder, NUMBERS, part_label) == NOT_CORRECTED
+    assert not corrected_section(folder, NUMBERS, part_label).held
 
 
 def labeled_folder(place: Path) -> RunFolder:

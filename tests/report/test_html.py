@@ -106,18 +106,18 @@ def test_ordinary_run(tmp_path: Path) -> None:
     read = check(page)
     text = " ".join(read.text.split())
     assert page == tmp_path / "run" / "report.html"
-    assert "The model knew 60 % of 600 facts about 12 entities." in text.replace("\xa0", " ")
+    assert re.search(r"facts it knew 60 %", text.replace("\xa0", " "))
     for part in (
-        "FA – right when it commits",
+        "FA: right when it commits",
         "The same facts under other policies, paragraphs",
         "Every domain",
         "Every type of fact",
-        "⚑ easily guessed",
+        "can be guessed more than",
         "Short against long",
-        "Metrics with missing verdicts",
+        "Numbers with missing verdicts",
         "sayso run uncle --model builtin --limit 12",
         "FA|data:builtin-3f2a|form:short",
-        "All 12 items of this run, with 48 answers.",
+        "All 12 items, with 48 answers.",
         "anything about real language models",
     ):
         assert part in text, part
@@ -165,7 +165,7 @@ def test_runs_that_have_little_to_show(
     tmp_path: Path, name: str, options: dict[str, object]
 ) -> None:
     read = check(write(make_run(tmp_path / "run", **options)))  # type: ignore[arg-type]
-    assert "Answers" in read.text, name
+    assert "The answers" in read.text, name
 
 
 def test_all_missing_is_said(tmp_path: Path) -> None:
@@ -181,10 +181,8 @@ def test_all_missing_is_said(tmp_path: Path) -> None:
     ]
     read = check(write(make_run(tmp_path / "run", found=found, unread=True)))
     text = " ".join(read.text.split()).replace("\xa0", " ")
-    assert (
-        "36 of 36 facts have no readable verdict. Bounds over all possible verdicts: EA [0, 100]."
-        in text
-    )
+    assert "36 of 36 facts have no readable verdict." in text
+    assert "EA, short answers 36 – [0.0, 100.0]" in text
     assert "? unread" in text
 
 

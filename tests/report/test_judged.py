@@ -15,10 +15,12 @@ from sayso.checks.model import Check, LeftOut, ModelFinding, render_check
 from sayso.judges.reliability import stored
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.protocols.judged import labeled_part
-from sayso.protocols.uncle.report import render
+from sayso.protocols.uncle.report import sheet
 from sayso.records import Verdict
 from sayso.report import terminal, write
 from sayso.report.corrected import judge_effect
+from sayso.report.page import run_pages
+from sayso.report.sheet import StoredAnswers, render_sheet
 from sayso.report.terminal import TextTables
 from sayso.storage.run_folder import Manifest, RunFolder
 from support.label_runs import answers_run, as_judge, label_run
@@ -49,7 +51,8 @@ def manifest(judge: str = "openai:gpt-4o", **check: object) -> Manifest:
 
 def printed(found: Manifest, run: RunFolder | None = None) -> str:
     out = io.StringIO()
-    render(estimates(), Console(file=out, width=80), found, run=run)
+    shown = sheet(estimates(), found, run)
+    render_sheet(shown, Console(file=out, width=80), found, verbose=True)
     return " ".join(out.getvalue().split())
 
 
@@ -152,15 +155,8 @@ def test_a_real_check_is_cited(tmp_path: Path) -> None:
 
 
 def test_the_page_cites_the_check(tmp_path: Path) -> None:
-    from sayso.protocols.uncle.report import context
-    from sayso.report.answers import Tables, cards
-    from sayso.report.page import with_answers
-
-    tables = Tables(k=5, questions=[], probe=[], short=[], long=[], verdicts=[])
-
     def written(found: Manifest) -> str:
-        own = context(found, estimates(), tables)
-        return with_answers("sayso.protocols.uncle", found, cards(tables), own)["report.html"]
+        return run_pages(sheet(estimates(), found), StoredAnswers(), found)["report.html"]
 
     page = written(manifest(**CHECKED)).replace("\xa0", " ")
     assert "labels on 112 of 120 answers" in page

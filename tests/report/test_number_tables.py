@@ -16,10 +16,14 @@ from sayso.report.number_tables import (
     INTERVALS,
     WRITERS,
     NumberTable,
+    Written,
     csv_text,
+    grid,
     latex_text,
     markdown_text,
-    page_table,
+    notes_of,
+    page_rows,
+    range_text,
     render_table,
     value_text,
 )
@@ -97,7 +101,7 @@ GROUPED = NumberTable(
 
 
 @pytest.mark.parametrize("intervals", INTERVALS)
-@pytest.mark.parametrize("table", [GROUPED, TABLE, GROUPED._replace(groups=(), percent=True)])
+@pytest.mark.parametrize("table", [GROUPED, TABLE, GROUPED._replace(groups=(), written="percent")])
 def test_latex_tables_compile(table: NumberTable, intervals: str, tmp_path: Path) -> None:
     text = latex_text(table, intervals)
     assert len(latex_rows(text)) == len(table.rows) + 1 + bool(table.groups)
@@ -121,7 +125,7 @@ WIDE = NumberTable(
     "table",
     [
         WIDE,
-        WIDE._replace(percent=True, groups=(("long form", 4), ("", 4), ("x" * 60, 4)),
+        WIDE._replace(written="percent", groups=(("long form", 4), ("", 4), ("x" * 60, 4)),
                       short=WIDE.columns),
         WIDE._replace(groups=(("a group that is wider than a page", 12),), short=WIDE.columns),
         WIDE._replace(labels=("number", "of", "first", "second"),
@@ -180,7 +184,7 @@ def test_the_switch_for_intervals() -> None:
     assert latex_rows(table.to_latex())[1] == ["a", r".50 \scriptsize {[}.30, .60{]}"]
     assert latex_rows(table.to_latex("plusminus"))[1] == ["a", r".50 \scriptsize $\pm$ .15"]
     assert latex_rows(table.to_latex("none"))[1] == ["a", ".50"]
-    percent = table._replace(percent=True)
+    percent = table._replace(written="percent")
     assert latex_rows(percent.to_latex("plusminus"))[1] == ["a", r"50.0 \scriptsize $\pm$ 15.0"]
 
 
@@ -222,10 +226,11 @@ def test_a_table_is_a_frame_and_shows_itself() -> None:
 
 
 def test_page_and_terminal_say_why_a_number_is_missing() -> None:
-    table = page_table(TABLE)
-    assert [cell.text for cell in table.rows[0]] == ["one", "−.12", "1–2"]
-    assert table.rows[0][1].detail == "[−.25,\N{NO-BREAK SPACE}.00]"
-    assert any("nothing to count" in note for note in table.notes)
+    names, cells = page_rows(TABLE)[0]
+    assert (names, cells) == (
+        [("one", "")], [("−.12", "[−.25,\N{NO-BREAK SPACE}.00]"), ("1–2", "")],
+    )  # fmt: skip
+    assert any("nothing to count" in note for note in notes_of(TABLE))
     console = Console(file=io.StringIO(), width=100)
     render_table(TABLE, console)
     text = console.file.getvalue()  # type: ignore[attr-defined]
@@ -235,12 +240,30 @@ def test_page_and_terminal_say_why_a_number_is_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "percent", "written"),
-    [(0.5, False, ".50"), (0.5, True, "50.0"), (-0.001, False, ".00"), (123.4, False, "123"),
-     (1.0, True, "100.0"), (None, False, "–")],
+    ("value", "how", "written"),
+    [(0.5, "plain", ".50"), (0.5, "percent", "50.0"), (-0.001, "plain", ".00"),
+     (123.4, "plain", "123"), (1.0, "percent", "100.0"), (None, "plain", "–"), (0.5, "own", "50 %"),
+     (0.001, "own", "<1 %")],
 )  # fmt: skip
-def test_a_value_as_it_is_read(value: float | None, percent: bool, written: str) -> None:
-    assert value_text(Estimate("x", value=value), percent) == written
+def test_a_value_as_it_is_read(value: float | None, how: Written, written: str) -> None:
+    assert value_text(Estimate("x", value=value), how, 0) == written
+
+
+def test_numbers_in_their_own_notation_have_their_counts() -> None:
+    share = Estimate("FA", value=0.5, low=0.25, high=0.75, numerator=4, denominator=8)
+    gap = Estimate("J", value=0.5, low=0.25, high=0.75)
+    assert [range_text(e, "own", 0) for e in (share, gap)] == ["[25, 75] 4/8", "[+0.25, +0.75]"]
+    assert range_text(Estimate("J", value=0.5), "own") == ""
+
+
+def test_rows_of_which_nothing_was_computed_are_left_out() -> None:
+    held = {("a", "A"): Estimate("x", value=0.5), ("b", "A"): None, ("b", "B"): None}
+    names = {"of a": "a", "of b": "b"}
+    table = grid("c", names, {"A": "A", "B": "B"}, lambda row, column: held.get((row, column)),
+                 meanings={"of a": "means", "of b": "left out"}, notes=["n"])  # fmt: skip
+    assert [labels for labels, _ in table.rows] == [("of a",)]
+    assert table.meanings == (("of a", "means"),)
+    assert grid("c", {}, {"A": "A"}, lambda row, column: None, notes=["n"]).notes == ()
 
 
 def test_an_empty_table_is_written_too() -> None:
@@ -254,7 +277,7 @@ def test_a_reason_is_told_once_with_its_columns_and_rows() -> None:
     rows = [((name,), (missing, Estimate("J", value=0.5, low=0.4, high=0.6))) for name in "abc"]
     rows[1] = (("b",), (missing, Estimate("J", problem="no draw")))
     table = NumberTable("t", "c", ("model",), ("UA", "J"), rows)
-    assert page_table(table).notes == [
+    assert notes_of(table) == [
         "No value (–) for UA (3 of 3 rows): no fact was hedged",
         "No value (–) for J (b): no draw",
     ]

@@ -10,7 +10,7 @@ import msgspec
 from sayso.protocols.uncle import report
 from sayso.records import Generation, Gold, Question, Verdict
 from sayso.report.answers import DRAW_CHARACTERS, Tables, cards
-from sayso.report.page import stored_answers
+from sayso.report.page import answer_tables, run_pages
 from sayso.storage.run_folder import RunFolder
 from support.report_folders import make_run
 
@@ -19,7 +19,8 @@ ATTACK = "<script>alert(1)</script>\u202e\x1b[31m"
 
 def page_of(folder: RunFolder) -> str:
     manifest = folder.read_manifest()
-    return report.pages(folder, manifest, [])["report.html"]
+    answers = report.read_answers(folder, manifest, [])
+    return run_pages(report.sheet([], manifest, folder), answers, manifest)["report.html"]
 
 
 def draws_of(page: str) -> list[str]:
@@ -43,7 +44,7 @@ def test_five_draws_of_every_fact_are_folded_beside_its_answers(tmp_path: Path) 
 
 
 def test_draws_stand_in_the_order_of_their_samples_and_up_to_k(tmp_path: Path) -> None:
-    tables = stored_answers(make_run(tmp_path / "run", entities=1), "probe", 3)
+    tables = answer_tables(make_run(tmp_path / "run", entities=1), "probe", 3)
     probe = [
         msgspec.structs.replace(g, text=f"draw {g.request.sample}") for g in reversed(tables.probe)
     ]

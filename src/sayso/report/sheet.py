@@ -21,7 +21,14 @@ from sayso.report.figures import Figure, figure_of
 from sayso.report.number_tables import NumberTable, grid, render_table, value_text
 from sayso.report.numbers import DASH, bounds, interval, is_gap, tight
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening
-from sayso.report.terminal import plain_table, print_what_was_run, safe_text, say, warned
+from sayso.report.terminal import (
+    judge_sentences,
+    plain_table,
+    print_what_was_run,
+    safe_text,
+    say,
+    warned,
+)
 from sayso.storage.run_folder import Manifest
 
 #: cautions that a terminal prints; the page has them all
@@ -200,6 +207,8 @@ def render_sheet(
     if (left := len(first) + len(later) - few) > 0:
         say(console, f"! {left} more on the page and with --verbose.", "yellow")
     for text in sheet.reader.sentences if verbose else sheet.reader.sentences[:1]:
+        say(console, text, "dim")
+    for text in judge_sentences(manifest) if verbose else ():
         say(console, text, "dim")
     say(console, f"What this does not show: {opening.not_shown}", "dim")
     for name, text in sheet.signatures if verbose else ():

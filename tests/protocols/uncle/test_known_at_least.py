@@ -12,8 +12,9 @@ import sayso
 from sayso import report
 from sayso.protocols import settings, uncle
 from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE, probe_state
-from sayso.protocols.uncle.report import render
+from sayso.protocols.uncle.report import sheet
 from sayso.records import InputError, signature_text
+from sayso.report.sheet import render_sheet
 from sayso.storage.run_folder import RunFolder
 from support.told_world import estimate, run, value
 
@@ -85,7 +86,7 @@ def test_the_page_says_how_many_samples_were_right(tmp_path: Path) -> None:
     for result, there in ((one, False), (two, True)):
         page = report.write(result.path).read_text(encoding="utf-8")
         console = Console(width=200, record=True, file=io.StringIO())
-        render(result.estimates, console)
+        render_sheet(sheet(result.estimates), console)
         said = console.export_text()
         for text in (page, said):
             assert ("2 of several draws were right" in text) is there

@@ -12,67 +12,12 @@ import pytest
 import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics.intervals import within
-from sayso.protocols.uncle import report
 from sayso.protocols.uncle.measure import NO_RANKS
-from sayso.records import Estimate, Generation, Request, Results, slice_of, slice_text
+from sayso.records import Estimate, Generation, Request, Results, slice_text
 from sayso.runs.result import Result
 from support.scripted_world import Fact, Mind, chance, facts, pool, records, write
 
 WORLD = facts(30)
-RANK = Estimate("auroc_incorrect_within", slice_of(form="short"), 0.9, 0.85, 0.95)
-
-
-Change = tuple[str, float, float | None, float | None]
-
-
-def sentence(*changes: Change, hedged: float = 0.0) -> str:
-    where = slice_of(form="short")
-    gains = [Estimate(name, where, value, low, high) for name, value, low, high in changes]
-    known = Estimate("p_known", where, 0.5, denominator=10)
-    uur = Estimate("UUR", where, hedged, 0.0, 0.1)
-    over = Estimate("over_hedge", where, 0.0, 0.0, 0.1)
-    j = Estimate("J", where, 0.0, -0.1, 0.1)
-    return " ".join(report.headline(Results([known, uur, over, j, RANK, *gains])))
-
-
-def own(value: float, low: float | None, high: float | None) -> Change:
-    return "unspoken_knowledge", value, low, high
-
-
-def matched(value: float, low: float, high: float) -> Change:
-    return "unspoken_knowledge_matched", value, low, high
-
-
-def test_nothing_can_be_gained_where_nothing_is_hedged() -> None:
-    """At its own hedge rate, that is: nothing is said of it, whatever the interval."""
-    text = sentence(own(0, 0, 0), matched(0.4, 0.2, 0.6))
-    assert "as many answers" not in text
-    assert (
-        "In short answers, hedging one answer for each unknown fact, the least probable of its "
-        "type, would improve J within fact type (+0.40 [+0.20, +0.60])."
-    ) in text
-    for hedged in (0.0, 0.2):
-        assert "least probable" not in sentence(own(0, None, None), hedged=hedged)
-
-
-def test_a_gain_is_claimed_only_where_its_interval_is_clear_of_zero() -> None:
-    text = sentence(own(0.1, -0.1, 0.3), matched(0.2, 0.0, 0.4), hedged=0.2)
-    assert "improve" not in text
-    assert (
-        "In short answers, hedging as many answers, but the least probable ones, would not "
-        "measurably change J within fact type (+0.10 [−0.10, +0.30]). Hedging one answer for each "
-        "unknown fact, the least probable of its type, would not measurably change J within fact "
-        "type (+0.20 [0.00, +0.40])."
-    ) in text
-    assert "would lower J within fact type (" in sentence(own(-0.2, -0.3, -0.1), hedged=0.2)
-    assert "improve J within fact type (+0.20 [+0.10, +0.30])." in sentence(
-        own(0.2, 0.1, 0.3), hedged=0.2
-    )
-    assert (
-        "In short answers, there are too few facts to tell whether hedging as many answers, but "
-        "the least probable ones, would help (+0.20 [−0.70, +1.00])."
-    ) in sentence(own(0.2, -0.7, 1.0), hedged=0.2)
-    assert "least probable" not in sentence()  # a rank alone is no gain
 
 
 def never_the_truth(fact: Fact, draw: object) -> str:
@@ -114,9 +59,6 @@ def test_a_model_that_never_hedges(tmp_path: Path) -> None:
         assert gain.low is not None
         assert gain.high is not None
         assert 0.4 < gain.low < gain.value <= gain.high <= 1
-    said = " ".join(report.headline(Results(result.estimates)))
-    assert "as many answers" not in said
-    assert "would improve J within fact type" in said
 
 
 def test_probabilities_that_know_nothing_gain_nothing(tmp_path: Path) -> None:

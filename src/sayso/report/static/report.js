@@ -1,4 +1,13 @@
 "use strict";
+// A link to a folded part opens it.
+(() => {
+  const open = () => {
+    const part = document.getElementById(location.hash.slice(1));
+    if (part && part.tagName === "DETAILS") part.open = true;
+  };
+  addEventListener("hashchange", open);
+  open();
+})();
 // Filters of the reader. Without this script every answer is shown and nothing is hidden.
 (() => {
   const form = document.getElementById("filters");
