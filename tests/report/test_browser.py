@@ -136,7 +136,7 @@ def test_a_table_that_goes_on_shows_it_at_its_edge(
         viewport={"width": 390, "height": 844}, java_script_enabled=script
     )
     page = context.new_page()
-    page.goto(address(write(make_run(tmp_path / "run"))))
+    page.goto(address(write(make_run(tmp_path / "run")), ""))
     page.evaluate("for (const part of document.querySelectorAll('.part')) part.open = true")
     tables = page.locator(".scroll:visible")
     wide = [tables.nth(n) for n in range(tables.count())]
