@@ -134,11 +134,11 @@ def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
         folder, swept = training.sweep(
             run, flags.out, config, values=grid, progress=bars, say=_say, **flags.opened(),
         )  # fmt: skip
-    page = report.write_sweep_page(folder, swept)
+    page = report.write_training_page(folder, swept)
     if flags.json:
         print(numbers.json_text(swept.sweep))
         return
-    report.render_sweep(swept, printing.terminal(), page)
+    report.render_training(swept, printing.terminal(), page)
     print(f"sayso: everything is in {folder}")
 
 

@@ -65,7 +65,6 @@ from sayso.records import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from rich.console import Console
 
     from sayso.datasets.dataset import Dataset
     from sayso.engines.engine import Engine

@@ -7,6 +7,8 @@ is told once: in a tile or in a table, and only those of the headline in a sente
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +35,8 @@ from sayso.storage.run_folder import Manifest
 
 #: cautions that a terminal prints; the page has them all
 FEW_CAUTIONS = 4
+#: columns of the main table whose intervals a terminal prints beside them
+SIDE_BY_SIDE = 3
 
 
 class Tile(NamedTuple):
@@ -53,7 +57,8 @@ class Tile(NamedTuple):
         ]
 
 
-class Chart(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Chart:
     """A chart to be drawn: its name, who draws it in a width, what is seen, what stands below."""
 
     name: str
@@ -61,7 +66,7 @@ class Chart(NamedTuple):
     label: str
     caption: str
 
-    @property
+    @cached_property
     def figure(self) -> Figure | None:
         """The drawing; ``None`` where there is nothing to draw."""
         return figure_of(self.name, self.make, self.label)
@@ -82,8 +87,9 @@ class Section(NamedTuple):
 
     @property
     def held(self) -> bool:
-        """Whether there is anything to show."""
-        return bool(any(t.rows for t in self.tables) or self.charts or self.text or self.html)
+        """Whether there is anything to show; charts are drawn to find that out."""
+        told = any(table.rows for table in self.tables) or self.text or self.html
+        return bool(told) or any(chart.figure is not None for chart in self.charts)
 
 
 class HowRead(NamedTuple):
@@ -195,11 +201,13 @@ def render_sheet(
     _print_tiles(sheet.tiles, console)
     if sheet.main is not None and sheet.main.rows:
         console.print()
-        render_table(sheet.main, console)
-    for section in sheet.parts[1:] if verbose else ():
-        console.print()
-        say(console, section.title, "bold")
-        for table in section.tables:
+        render_table(sheet.main, console, compact=len(sheet.main.columns) > SIDE_BY_SIDE)
+    for section in sheet.sections if verbose else ():
+        tables = [table for table in section.tables if table.rows]
+        if tables:
+            console.print()
+            say(console, section.title, "bold")
+        for table in tables:
             render_table(table, console)
     console.print()
     for text in later[: max(0, few - len(first))]:

@@ -1,18 +1,18 @@
-"""A training in the terminal and as a page: the verdict, tables by method, charts, sweeps."""
+"""A training as a sheet: the sentence, numbers by method, charts, sweeps, facts before/after."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from markupsafe import Markup
 from rich.console import Console
-from rich.table import Table
 
 from sayso.harmless import block, line
 from sayso.protocols.uncle import UNCLE
-from sayso.records import Estimate, signature_text
+from sayso.records import Estimate
 from sayso.report.answers import LABELS
 from sayso.report.charts import (
     NARROW,
@@ -26,72 +26,38 @@ from sayso.report.charts import (
     point,
     series_chart,
 )
-from sayso.report.figures import Figure, figure_of, figures_in
-from sayso.report.numbers import DASH, MINUS, compact_number, is_bare, reach
+from sayso.report.figures import Figure, figures_in
+from sayso.report.number_tables import Entry, NumberTable, grid
+from sayso.report.numbers import DASH, MINUS, compact_number
 from sayso.report.numbers import FORMS as FORM_NAMES
 from sayso.report.opening import INVENTED, ChosenExamples, PageOpening, example
-from sayso.report.page import page as filled
-from sayso.report.tables import Table as PageTable
-from sayso.report.tables import TableCell
-from sayso.report.terminal import plain_table, safe_text, say
-from sayso.train.result import FORMS, Curve, Sample, Training, read_training, write_page
+from sayso.report.page import environment, sheet_page
+from sayso.report.sheet import Chart, Section, Sheet, Tile, render_sheet
+from sayso.train.result import (
+    NOT_MEASURED,
+    Curve,
+    MeasuredMethod,
+    MethodNumber,
+    Sample,
+    Training,
+    read_training,
+    write_page,
+)
 from sayso.train.verdict import CLEAR, training_sentence
 
-#: columns of a terminal below which the further numbers are two tables
-WIDE = 96
-
-
-def number_columns(*names: str) -> tuple[tuple[str, str, bool], ...]:
-    """Return columns of a table: the number, its head, and whether it is in percent."""
-    metrics = [UNCLE.metrics[name] for name in names]
-    return tuple((m.name, m.column, m.notation == "percent") for m in metrics)
-
-
-PAPER = number_columns("FA", "UA", "UUR", "KCR", "EA", "J")
-BEYOND = number_columns(
-    *("J_within", "odds_ratio_within", "unspoken_knowledge", "forced", "skill"),
-    *("wrong_and_sure", "unasked"),
-)
-#: numbers that one form alone has
-ONE_FORM = {"forced": "short"}
-#: what the columns are
-ABOUT = {head: UNCLE.metrics[name].defined for name, head, _ in (*PAPER, *BEYOND)}
-#: numbers that are shown and not tested, by their heads
-UNTESTED = ("FA", "UA", "unasked")
+PAPER = ("FA", "UA", "UUR", "KCR", "EA", "J")
+BEYOND = (
+    "J_within", "odds_ratio_within", "unspoken_knowledge", "forced", "skill", "wrong_and_sure",
+    "unasked",
+)  # fmt: skip
+#: what a sweep shows beside the columns of UNCLE
+SWEPT = ("J_within", "unspoken_knowledge", "skill", "wrong_and_sure")
+#: number -> the head of its column
+HEADS = {name: UNCLE.metrics[name].column for name in (*PAPER, *BEYOND)}
+#: the head of a column -> what it is
+ABOUT = {HEADS[name]: UNCLE.metrics[name].defined for name in HEADS}
 #: number -> the one that is tested in its place
 TESTED = {"odds_ratio_within": "log_odds_within"}
-#: what marks a number that rests on little
-WEAK = "~"
-
-
-def form_columns(
-    form: str, heads: Sequence[tuple[str, str, bool]]
-) -> tuple[tuple[str, str, bool], ...]:
-    """Return the columns that a form has."""
-    return tuple(head for head in heads if ONE_FORM.get(head[0], form) == form)
-
-
-def printed_number(estimate: Estimate, percent: bool) -> str:
-    """Return a number as the table prints it, as its interval is; a dash where it is undefined."""
-    if estimate.value is None or is_bare(estimate):
-        return DASH
-    return f"{abs(100 * estimate.value):.1f}" if percent else compact_number(estimate.value)
-
-
-def marked_number(training: Training, method: str, form: str, name: str, percent: bool) -> str:
-    """Return a method's number, with "*" for a clear change and "~" where it rests on little."""
-    estimate = training.get(method, form, name)
-    text = printed_number(estimate, percent)
-    if estimate.value is None:
-        return text
-    change = training.change(method, "instruction", form, TESTED.get(name, name))
-    clear = change is not None and change.p_holm is not None and change.p_holm < CLEAR
-    return f"{text}{'*' * clear}{weak(estimate)}"
-
-
-def weak(estimate: Estimate) -> str:
-    """Return "~" for a number with few cases, without an interval, or undefined in resamples."""
-    return WEAK if estimate.value is not None and estimate.problem else ""
 
 
 def unfinished(training: Training) -> str:
@@ -152,7 +118,7 @@ def opening(training: Training) -> PageOpening:
     """Return what the page and the table of a training begin with."""
     first = [text] if (text := unfinished(training)) else []
     limit = INVENTED if training.model.startswith("builtin") else NOT_SHOWN
-    return PageOpening(training_sentence(training), f"{limit}.", first)
+    return PageOpening(training_sentence(training), f"{limit}.", first, examples=examples(training))
 
 
 #: what an answer after training is an example of: known or not, and its verdict before and after
@@ -222,71 +188,6 @@ def _commonest(training: Training) -> tuple[bool, str] | None:
     if any(count is None for count in counts.values()):
         return None
     return max(counts, key=lambda kind: counts[kind] or 0)
-
-
-def render_training(training: Training, console: Console, page: Path | None = None) -> None:
-    """Print the sentence, the verdict and the tables. Holds for one that was only exported."""
-    begins = opening(training)
-    for text in begins.first:
-        say(console, text, "bold yellow")
-    say(console, begins.sentence, "bold")
-    for text in training.verdict:
-        say(console, line(text, 600), "")
-    for form in FORMS if training.cells else ():
-        for part, every in (("", PAPER), ("more", BEYOND)):
-            heads = form_columns(form, every)
-            half = len(heads) if not part or console.width >= WIDE else -(-len(heads) // 2)
-            for at in range(0, len(heads), half):
-                console.print()
-                console.print(_board(training, form, part, heads[at : at + half], console))
-            if not part and counted(training, form):
-                say(console, counted(training, form), "dim")
-    seeds = "1 seed" if len(training.seeds) == 1 else f"{len(training.seeds)} seeds"
-    if training.cells:
-        say(
-            console,
-            f"95 % intervals (sampling error only) over {seeds} and "
-            f"{training.entities.get('measured')} entities. * differs from the "
-            f"instruction alone (p < {CLEAR} after Holm's correction over methods "
-            f"and numbers; {', '.join(UNTESTED[:-1])} and {UNTESTED[-1]} are not tested). "
-            "Known and unknown come from the frozen probes of "
-            f"{line(training.base_run, 200)}. Forced: {ABOUT['forced']}. Unasked: "
-            f"{ABOUT['unasked']}.",
-            "dim",
-        )
-        if any(weak(one.estimate) for one in training.cells):
-            few = "few cases, or no value in some resamples: see the page"
-            say(console, f"{WEAK} {few}", "dim")
-    for text in training.notes:
-        say(console, line(text, 400), "dim")
-    say(console, f"What this does not show: {begins.not_shown}", "dim")
-    if page is not None:
-        say(console, f"page: {page}", "dim")
-
-
-def _headed_table(title: str, heads: Sequence[tuple[str, str, bool]], console: Console) -> Table:
-    """Return an empty table with a title over its first column, and the heads of the others."""
-    table = plain_table()
-    table.add_column(safe_text(title, console, "bold"), no_wrap=True)
-    for _, head, _ in heads:
-        table.add_column(safe_text(head, console, "dim"), justify="right")
-    return table
-
-
-def _board(
-    training: Training,
-    form: str,
-    part: str,
-    heads: Sequence[tuple[str, str, bool]],
-    console: Console,
-) -> Table:
-    table = _headed_table(f"{form} form, {part}" if part else f"{form} form", heads, console)
-    for method in training.methods:
-        shown = [marked_number(training, method.name, form, name, p) for name, _, p in heads]
-        table.add_row(safe_text(method.title, console), *(safe_text(x, console) for x in shown))
-        ranges = [reach(training.get(method.name, form, name), p) for name, _, p in heads]
-        table.add_row("", *(safe_text(x, console, "dim") for x in ranges))
-    return table
 
 
 # ---- the charts of a training: losses, J by method, alignment (Figure 3), sweeps
@@ -375,134 +276,90 @@ def along(training: Training, form: str, width: int) -> Drawing | None:
     return series_chart(points, width, ("xi", "share"))
 
 
-# ---- the tables of a training's page: methods by numbers, what changed, seeds, alignment, rows
+# ---- tables
 
 STAGES = {"sft": "Supervised fine-tuning", "dpo": "Preference optimization"}
-#: number -> what the tables call it
-HEADS = {TESTED.get(name, name): head for name, head, _ in (*PAPER, *BEYOND)}
 
 
-def numbers_table(
-    training: Training, form: str, heads: tuple[tuple[str, str, bool], ...], caption: str
-) -> PageTable:
-    """Return a table of methods by numbers, each with its interval."""
-    rows_ = []
-    for method in training.methods:
-        row = [TableCell(line(method.title, 60), head=True)]
-        for name, _, percent in heads:
-            text = marked_number(training, method.name, form, name, percent)
-            row.append(TableCell(text, _tight(training.get(method.name, form, name), percent)))
-        rows_.append(row)
-    percents = "; ".join(head for _, head, percent in heads if percent)
-    untested = [head for _, head, _ in heads if head in UNTESTED]
-    are = "are" if len(untested) > 1 else "is"
-    notes = [
-        f"In percent: {percents}. Small print: 95 % intervals (sampling error only) over "
-        f"training seeds and entities. * differs from the instruction alone (p < {CLEAR}, "
-        "Holm over all methods and numbers"
-        + (f"; {' and '.join(untested)} {are} not tested)." if untested else ").")
-    ]
-    if heads[0] == PAPER[0] and counted(training, form):
-        notes.append(counted(training, form))
-    notes += _problems(training, form, heads)
-    return PageTable(caption, ["", *(head for _, head, _ in heads)], rows_, notes)
+def numbers_table(training: Training, form: str, names: Sequence[str], caption: str) -> NumberTable:
+    """Return methods by numbers of a form."""
+    notes = [counted(training, form)] if names is PAPER and counted(training, form) else []
+
+    def found(method: MeasuredMethod, name: str) -> Entry:
+        held = training.get(method.name, form, name)
+        return held if held.n or held.value is not None or held.problem != NOT_MEASURED else None
+
+    return grid(
+        f"{FORM_NAMES[form].capitalize()}: {caption}",
+        {line(method.title, 60): method for method in training.methods},
+        {HEADS[name]: name for name in names},
+        found,
+        labels=("method",),
+        meanings=ABOUT,
+        notes=notes,
+    )
 
 
-def _problems(training: Training, form: str, heads: tuple[tuple[str, str, bool], ...]) -> list[str]:
-    """Return why numbers are missing or rest on a part, one line a reason."""
-    reasons: dict[str, list[str]] = {}
-    for method in training.methods:
-        for name, head, _ in heads:
-            estimate = training.get(method.name, form, name)
-            if estimate.value is not None and not estimate.problem:
-                continue
-            reason, which = estimate.problem or "undefined", f"{head} of {method.title}"
-            if reason.startswith("sparse: "):
-                count, _, way = reason.removeprefix("sparse: ").rpartition("exact interval")
-                reason = (
-                    "few cases: exact interval"
-                    if not way
-                    else f"few cases: {count}exact interval{way}"
-                )
-                which += f" ({count.rstrip(', ')})" if not way else ""
-            sign = DASH if estimate.value is None else WEAK
-            reasons.setdefault(f"{sign} {reason}", []).append(which)
-    return [
-        line(f"{sign} {', '.join(which)}: {reason}.", 800)
-        for (sign, _, reason), which in (
-            (key.partition(" "), which) for key, which in reasons.items()
-        )
-    ]
-
-
-def changes(training: Training) -> PageTable:
+def changes(training: Training) -> NumberTable:
     """Return every difference of trained methods that stays clear, and J's in any case."""
-    titles = {method.name: method.title for method in training.methods}
+    titles = {method.name: line(method.title, 60) for method in training.methods}
     trained = {method.name for method in training.methods if method.kind == "trained"}
-    rows_ = []
-    for one in training.changes:
-        clear = one.p_holm is not None and one.p_holm < CLEAR
-        if one.method not in trained or not (clear or one.difference.name == "J"):
-            continue
-        e = one.difference
-        rows_.append(
-            [
-                TableCell(
-                    f"{titles[one.method]} minus {titles.get(one.against, one.against)}", head=True
-                ),
-                TableCell(
-                    f"{HEADS.get(e.name, line(e.name, 40))}, {FORM_NAMES.get(one.form, one.form)}",
-                    style="left",
-                ),
-                TableCell(_signed(e.value), _between(e)),
-                TableCell(_p(one.p)),
-                TableCell(_p(one.p_holm)),
-            ]
-        )
-    head = ["", "number", "difference", "p", "p, Holm"]
+    heads = {TESTED.get(name, name): head for name, head in HEADS.items()}
+    rows = {
+        (
+            f"{titles[one.method]} minus {titles.get(one.against, line(one.against, 60))}",
+            f"{heads.get(one.difference.name, line(one.difference.name, 40))}, "
+            f"{FORM_NAMES.get(one.form, one.form)}",
+        ): one
+        for one in training.changes
+        if one.method in trained
+        and (one.difference.name == "J" or (one.p_holm is not None and one.p_holm < CLEAR))
+    }
+    columns = {
+        "difference": lambda one: _signed(one.difference),
+        "p": lambda one: _p(one.p),
+        "p, Holm": lambda one: _p(one.p_holm),
+    }
     note = (
         f"Of {len(training.changes)} tests: those of J, and those with a corrected p below "
-        f"{CLEAR}. Shares are between 0 and 1; odds ratios are logarithms."
+        f"{CLEAR} (Holm, over all methods and numbers). Shares are between 0 and 1; odds ratios "
+        "are logarithms."
     )
-    return PageTable("What training changed", head, rows_, [note], "texts")
+    return grid(
+        "Paired differences with 95 % intervals", rows, columns, lambda one, of: of(one),
+        labels=("", "number"), notes=[note],
+    )  # fmt: skip
 
 
-def by_seed(training: Training) -> PageTable:
+def by_seed(training: Training) -> NumberTable:
     """Return J of each training beside that of all; without rows where there is one seed."""
-    rows_ = []
-    trained = [method for method in training.methods if len(method.seeds) > 1]
     held = {(c.method, c.form): c for c in training.cells if c.estimate.name == "J"}
-    for method in trained:
-        for form in FORM_NAMES:
-            found = held.get((method.name, form))
-            if found is None or is_bare(found.estimate):
-                continue
-            values = found.by_seed
-            if len(values) == len(method.seeds):
-                cells = [TableCell(DASH if v is None else compact_number(v)) for v in values]
-                cells.insert(
-                    0,
-                    TableCell(printed_number(found.estimate, False), _tight(found.estimate, False)),
-                )
-                head = TableCell(f"{line(method.title, 60)}, {FORM_NAMES[form]}", head=True)
-                rows_.append([head, *cells])
-    seeds = trained[0].seeds if trained else ()
-    return PageTable("J of each seed", ["", "all seeds", *(f"seed {s}" for s in seeds)], rows_, [])
+    seeds = next((m.seeds for m in training.methods if len(m.seeds) > 1), ())
+    rows = {
+        (line(method.title, 60), words): held[method.name, form]
+        for method in training.methods
+        for form, words in FORM_NAMES.items()
+        if len(method.seeds) > 1
+        and (method.name, form) in held
+        and len(held[method.name, form].by_seed) == len(seeds)
+    }
+
+    def found(one: MethodNumber, seed: int | None) -> Entry:
+        if seed is None:
+            return one.estimate
+        value = one.by_seed[seed]
+        return DASH if value is None else compact_number(value)
+
+    columns: dict[str, int | None] = {"all seeds": None}
+    columns |= {f"seed {seed}": place for place, seed in enumerate(seeds)}
+    return grid("J of each seed", rows, columns, found, labels=("method", "form"))
 
 
-def _tight(estimate: Estimate, percent: bool) -> str:
-    """Return an interval that stays on one line."""
-    return reach(estimate, percent).replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _between(e: Estimate) -> str:
-    if e.low is None or e.high is None:
-        return ""
-    return f"[{_signed(e.low)},\N{NO-BREAK SPACE}{_signed(e.high)}]"
-
-
-def _signed(value: float | None) -> str:
-    return DASH if value is None else f"{value:+.3f}".replace("-", MINUS)
+def _signed(e: Estimate) -> str:
+    if e.value is None or (e.name == "J" and e.low is None):
+        return DASH
+    ends = "" if e.low is None or e.high is None else f" [{e.low:+.3f}, {e.high:+.3f}]"
+    return f"{e.value:+.3f}{ends}".replace("-", MINUS)
 
 
 def _p(value: float | None) -> str:
@@ -511,31 +368,53 @@ def _p(value: float | None) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}"
 
 
-def alignment_bars_table(training: Training) -> PageTable:
-    """Return the numbers of the alignment bars."""
-    rows_ = []
-    for method in training.methods:
-        own = [training.get(method.name, "both", f"align_{pair}") for pair in PAIRS]
-        if any(e.value is not None for e in own):
-            cells = [TableCell(printed_number(e, True), _tight(e, True)) for e in own]
-            rows_.append([TableCell(line(method.title, 60), head=True), *cells])
-    heads = list(PAIR_NAMES.values())
-    return PageTable("Short answers against paragraphs, % of facts", ["", *heads], rows_, [])
+def alignment_table(training: Training) -> NumberTable:
+    """Return how far short answers and paragraphs hedge the same facts."""
+    return grid(
+        "Short answers against paragraphs, shares of facts",
+        {line(method.title, 60): method for method in training.methods},
+        {words: f"align_{pair}" for pair, words in PAIR_NAMES.items()},
+        lambda method, name: _measured(training.get(method.name, "both", name)),
+        labels=("method",),
+    )
 
 
-def rows(training: Training) -> PageTable:
+def _measured(e: Estimate) -> Estimate | None:
+    return e if e.value is not None else None
+
+
+def rows_table(training: Training) -> NumberTable:
     """Return how many rows of each kind were trained on, in the order of the stages."""
     trained = {curve.stage for curve in training.curves}
-    rows_ = []
+    rows = {}
     for name, number in sorted(training.rows.items(), key=lambda one: not one[0].startswith("sft")):
         stage, form, kind = (*name.split(" ", 2), "", "")[:3]
         if stage in trained or not trained:
-            head = TableCell(f"{STAGES.get(stage, stage)}, {form}", head=True)
-            rows_.append([head, TableCell(line(kind, 60), style="left"), TableCell(f"{number:,}")])
-    return PageTable("Training rows of the first seed", ["", "kind", "rows"], rows_, [], "texts")
+            rows[f"{STAGES.get(stage, line(stage, 40))}, {form}", line(kind, 60)] = number
+    return grid(
+        "Training rows of the first seed", rows, {"rows": None}, lambda number, _: f"{number:,}",
+        labels=("", "kind"),
+    )  # fmt: skip
 
 
-# ---- the page of a training: verdict, table by method, alignment, curves, facts before and after
+def sweep_table(training: Training, form: str) -> NumberTable:
+    """Return what every value of a sweep gave in a form."""
+    note = (
+        "The best of many values looks better than it is: choose on entities that you do not "
+        "measure again."
+    )
+    return grid(
+        f"{FORM_NAMES[form].capitalize()}, by xi",
+        {f"{one.value:g}": one for one in training.sweep},
+        {HEADS[name]: name for name in (*PAPER, *SWEPT)},
+        lambda one, name: one.numbers.get(f"{form} {name}"),
+        labels=("xi",),
+        meanings=ABOUT,
+        notes=[note],
+    )
+
+
+# ---- the sheet of a training
 
 #: characters of an answer that a page shows
 MOST_TEXT = 2_000
@@ -563,59 +442,155 @@ class FactChange(NamedTuple):
     after_value: str
 
 
-def write_training_page(folder: str | Path) -> Path:
-    """Write ``report.html`` of a training; return its path. Raises InputError."""
-    return write_page(folder, training_page(read_training(folder)))
+def write_training_page(folder: str | Path, training: Training | None = None) -> Path:
+    """Write ``report.html`` of a training, read from its folder; return its path.
+
+    Raises InputError.
+    """
+    return write_page(folder, training_page(training or read_training(folder)))
 
 
 def training_figures(folder: str | Path) -> list[Figure]:
     """Return every chart of a training's page. Raises InputError."""
-    return figures_in(context(read_training(folder)))
+    return figures_in([chart.figure for chart in sheet(read_training(folder)).charts])
 
 
 def training_page(training: Training) -> str:
     """Return the page as text. Holds for any numbers and any texts."""
-    return filled("page.html.j2", context(training), __package__)
+    settings = [(line(k, 80), line(str(v), 300)) for k, v in training.settings.items()]
+    return sheet_page(
+        sheet(training),
+        made=[("Training", _facts(training)), ("Settings", settings)],
+        notices=training.notes,
+        command=training.command,
+        examples=opening(training).examples,
+    )
 
 
-def context(training: Training) -> dict[str, Any]:
-    """Return what the template needs."""
-    stages = list(dict.fromkeys(curve.stage for curve in training.curves))
-    return {
-        "title": line(training.model, 120) or "a model",
-        "opening": opening(training)._replace(examples=examples(training)),
-        "verdict": [line(text, 600) for text in training.verdict],
-        "tables": [
-            numbers_table(training, form, form_columns(form, heads), caption)
-            for form in FORM_NAMES
-            for heads, caption in (
-                (PAPER, f"{FORM_NAMES[form].capitalize()}, in UNCLE's layout"),
-                (BEYOND, f"{FORM_NAMES[form].capitalize()}: what those rates leave out"),
-            )
-        ],
-        "changes": changes(training),
-        "by_seed": by_seed(training),
-        "charts": _forests(training),
-        "alignment": figure_of(
-            "short-against-long",
-            partial(alignment_figure, training),
-            "Shares of facts by certainty in short and long form, a bar each method.",
-        ),
-        "aligned": alignment_bars_table(training),
-        "curves": _curves(training, stages),
-        "sweeps": _sweeps(training),
-        "swept": sweep_tables(training),
-        "samples": [_shown(sample) for sample in training.samples],
-        "rows": rows(training),
-        "told": _told(training),
-        "settings": [(line(k, 80), line(str(v), 300)) for k, v in training.settings.items()],
-        "facts": _facts(training),
-        "notes": [line(note, 500) for note in training.notes],
-        "command": line(training.command, 2_000),
-        "signature": line(signature_text(training.signature), 1_500),
-        "definitions": ABOUT,
-        "clear": CLEAR,
+def render_training(training: Training, console: Console, page: Path | None = None) -> None:
+    """Print the sentence, the tiles and the main table. Holds for one that was only exported."""
+    render_sheet(sheet(training), console, None, page)
+
+
+def sheet(training: Training) -> Sheet:
+    """Return all that is shown of a training, or of a sweep."""
+    model = line(training.model, 120) or "a model"
+    swept = bool(training.sweep)
+    first = sweep_table if swept else partial(numbers_table, names=PAPER, caption="UNCLE's rates")
+    main, *others = (first(training, form) for form in FORM_NAMES)
+    seeds = "1 seed" if len(training.seeds) == 1 else f"{len(training.seeds)} seeds"
+    over = f"{seeds} and {training.entities.get('measured', 0)} entities"
+    forest_of = {
+        "J": ("J", "0 = blind hedging"),
+        "wrong_and_sure": ("Stated wrong, without a hedge", "share of all facts"),
     }
+    charts = [
+        Chart(
+            f"{title} by method", partial(forest, training, name, axis),
+            f"{title} by method; the tables have the numbers.",
+            f"{title}, with 95 % intervals (sampling error only) over {over}.",
+        )
+        for name, (title, axis) in forest_of.items()
+    ]  # fmt: skip
+    stages = list(dict.fromkeys(curve.stage for curve in training.curves))
+    return Sheet(
+        f"Did {model} learn to say what it does not know?",
+        opening(training),
+        _tiles(training),
+        _along(training, "short") if swept else charts[0],
+        main,
+        [
+            Section("forms", "And in paragraphs?", others),
+            Section(
+                "changes", "Which changes are more than chance?", [changes(training)],
+                text=[line(text, 600) for text in training.verdict],
+            ),
+            Section(
+                "beyond", "What do those rates leave out?",
+                [
+                    numbers_table(training, form, BEYOND, "beyond the paper")
+                    for form in FORM_NAMES
+                ],
+                charts[1:],
+            ),
+            Section(
+                "alignment", "Does it hedge the same facts in short answers and paragraphs?",
+                [alignment_table(training)],
+                [Chart(
+                    "short-against-long", partial(alignment_figure, training),
+                    "Shares of facts by certainty in short and long form, a bar each method.",
+                    "Shares of facts in percent, from left to right in the order of the legend.",
+                )],
+            ),
+            Section("seeds", "Do seeds agree?", [by_seed(training)]),
+            Section(
+                "sweep", "How do rates move along xi?",
+                charts=[_along(training, form) for form in FORM_NAMES] if swept else (),
+            ),
+            Section(
+                "training", "How did the training go?", [rows_table(training)],
+                _curves(training, stages), _told(training),
+            ),
+            Section("answers", "Facts before and after", html=_samples(training)),
+        ],
+        named=[("training", Estimate("", signature=training.signature))],
+        terms=TERMS,
+        method=METHOD,
+    )  # fmt: skip
+
+
+TERMS = (
+    (
+        "known",
+        "The base model's probes decide what is known. A trained model is never probed: it would "
+        "hedge its probes and look ignorant, so its hedging would seem excellent.",
+    ),
+    (
+        "UUR and KCR",
+        "They trade off against each other. J is 0 for blind hedging. J within type is also 0 for "
+        "a model that hedges whole types of facts.",
+    ),
+)
+METHOD = "UNCLE, arXiv 2505.16922; Idk, arXiv 2401.13275; LoGU, arXiv 2410.14309."
+
+
+def _tiles(training: Training) -> list[Tile]:
+    """Return what the last trained method hedges in short answers, and the instruction alone."""
+    trained = [method for method in training.methods if method.kind == "trained"]
+    if not trained:
+        return []
+    of = {"trained": trained[-1].name, "before": "instruction"}
+    parts = {
+        "UUR": "unknown facts that it hedged",
+        "over_hedge": "known facts that it hedged",
+        "J": "J: 0 = blind hedging, 1 = perfect",
+    }
+    return [
+        Tile(words, [(when, training.get(method, "short", name)) for when, method in of.items()])
+        for name, words in parts.items()
+    ]
+
+
+def _samples(training: Training) -> Markup:
+    """Return the facts before and after, to be opened one by one."""
+    if not training.samples:
+        return Markup()
+    template = environment(__package__).get_template("samples.html.j2")
+    return Markup(template.render(samples=[_shown(sample) for sample in training.samples]))
+
+
+def _shown(sample: Sample) -> FactChange:
+    return FactChange(
+        sample.form,
+        line(sample.entity, 200),
+        line(sample.question, 500),
+        line("; ".join(sample.golds), 300),
+        "known" if sample.known else "unknown",
+        block(sample.before[:MOST_TEXT]),
+        block(sample.after[:MOST_TEXT]),
+        sample.before_value,
+        sample.after_value,
+    )
 
 
 def _facts(training: Training) -> list[tuple[str, str]]:
@@ -639,46 +614,6 @@ def _timing(name: str) -> str:
     return f"{step}, {'CPU seconds' if unit == 'cpu' else 'seconds'}"
 
 
-def _shown(sample: Sample) -> FactChange:
-    return FactChange(
-        sample.form,
-        line(sample.entity, 200),
-        line(sample.question, 500),
-        line("; ".join(sample.golds), 300),
-        "known" if sample.known else "unknown",
-        block(sample.before[:MOST_TEXT]),
-        block(sample.after[:MOST_TEXT]),
-        sample.before_value,
-        sample.after_value,
-    )
-
-
-def _forests(training: Training) -> list[tuple[str, Figure, str]]:
-    drawn = []
-    for name, title, axis, caption in (
-        (
-            "J",
-            "J",
-            "0 = blind hedging",
-            "Bars are 95 % intervals (sampling error only) over seeds and entities.",
-        ),
-        (
-            "wrong_and_sure",
-            "Stated wrong, without a hedge",
-            "share of all facts",
-            "These facts mislead a reader. Lower is better.",
-        ),
-    ):
-        figure = figure_of(
-            f"{title} by method",
-            partial(forest, training, name, axis),
-            f"{title} by method; numbers below.",
-        )
-        if figure is not None:
-            drawn.append((title, figure, caption))
-    return drawn
-
-
 def _told(training: Training) -> list[str]:
     """Return what the trainings had to say, such as that memory ran out."""
     return [
@@ -688,19 +623,15 @@ def _told(training: Training) -> list[str]:
     ]
 
 
-def _curves(training: Training, stages: list[str]) -> list[tuple[str, Figure, str]]:
-    drawn = []
+def _curves(training: Training, stages: Sequence[str]) -> list[Chart]:
+    charts = []
     for stage in stages:
         for quantity in quantities(training.curves, stage):
             title = f"{STAGES.get(stage, line(stage, 40))}: {line(quantity, 40)}"
-            figure = figure_of(
-                f"{stage} {quantity}",
-                partial(course, training, stage, quantity),
-                f"{title} by optimizer step.",
-            )
-            if figure is not None:
-                drawn.append((title, figure, _of_curve(training, stage, quantity)))
-    return drawn
+            drawn = partial(course, training, stage, quantity)
+            below = f"{title}. {_of_curve(training, stage, quantity)}".strip()
+            charts.append(Chart(f"{stage} {quantity}", drawn, f"{title} by step.", below))
+    return charts
 
 
 def _of_curve(training: Training, stage: str, quantity: str) -> str:
@@ -714,81 +645,11 @@ def _of_curve(training: Training, stage: str, quantity: str) -> str:
     return text + ABOUT_CURVES.get(quantity, "")
 
 
-def _sweeps(training: Training) -> list[tuple[str, Figure, str]]:
-    drawn = []
-    for form, words in FORM_NAMES.items():
-        title = f"FA, UA and EA along xi, {words}"
-        figure = figure_of(f"rates along xi {form}", partial(along, training, form), f"{title}.")
-        caption = (
-            "Bars are 95 % intervals (sampling error only) over seeds and entities. "
-            + "; ".join(f"{short}: {ABOUT[short]}" for short in ALONG)
-        )
-        if figure is not None:
-            drawn.append((title, figure, f"{caption}. After UNCLE's Figure 4."))
-    return drawn
-
-
-def sweep_tables(training: Training) -> list[PageTable]:
-    """Return what every value of a sweep gave, a table a form."""
-    if not training.sweep:
-        return []
-    tables = []
-    heads = (*PAPER, *SWEPT)
-    percents = "; ".join(head for _, head, percent in heads if percent)
-    note = (
-        f"In percent: {percents}. Small print: 95 % intervals (sampling error only) over "
-        "seeds and entities."
-    )
-    for form, words in FORM_NAMES.items():
-        rows_ = []
-        for one in training.sweep:
-            own = [one.numbers.get(f"{form} {name}", Estimate(name)) for name, *_ in heads]
-            if any(e.value is not None for e in own):
-                cells = [
-                    TableCell(printed_number(e, percent), _tight(e, percent))
-                    for e, (_, _, percent) in zip(own, heads, strict=True)
-                ]
-                rows_.append([TableCell(f"{one.value:g}", head=True), *cells])
-        columns = ["xi", *(head for _, head, _ in heads)]
-        tables.append(PageTable(f"{words.capitalize()}, by xi", columns, rows_, [note]))
-    return tables
-
-
-# ---- a sweep in the terminal and as a page: one line for each value and form
-
-#: beside the columns of UNCLE: (number, head, in percent)
-SWEPT = number_columns("J_within", "unspoken_knowledge", "skill", "wrong_and_sure")
-
-
-def render_sweep(training: Training, console: Console, place: Path | None = None) -> None:
-    """Print the last stage's numbers of every value, with 95 % intervals."""
-    last = training.methods[-1].title if training.methods else ""
-    for form in FORMS:
-        for part, heads in (("", PAPER), (", more", SWEPT)):
-            table = _headed_table(f"{form} form, xi{part}", heads, console)
-            for one in training.sweep:
-                own = [(one.numbers[f"{form} {name}"], percent) for name, _, percent in heads]
-                cells = (
-                    safe_text(printed_number(estimate, percent), console)
-                    for estimate, percent in own
-                )
-                table.add_row(safe_text(f"{one.value:g}", console), *cells)
-                ranges = (safe_text(reach(e, percent), console, "dim") for e, percent in own)
-                table.add_row("", *ranges)
-            console.print()
-            console.print(table)
-    seeds = "1 seed" if len(training.seeds) == 1 else f"{len(training.seeds)} seeds"
-    say(
-        console,
-        f"{last} for each value; 95 % intervals (sampling error only) over {seeds} and "
-        f"{training.entities.get('measured')} entities. The best of many values looks better than "
-        "it is: choose on entities that you do not measure again.",
-        "dim",
-    )
-    if place is not None:
-        say(console, f"page: {place}", "dim")
-
-
-def write_sweep_page(folder: str | Path, training: Training) -> Path:
-    """Write the page of a sweep, with FA, UA and EA along its values; return its path."""
-    return write_page(folder, training_page(training))
+def _along(training: Training, form: str) -> Chart:
+    """Return FA, UA and EA along the values of a sweep, after UNCLE's Figure 4."""
+    title = f"FA, UA and EA along xi, {FORM_NAMES[form]}"
+    about = "; ".join(f"{short}: {ABOUT[short]}" for short in ALONG)
+    return Chart(
+        f"rates along xi {form}", partial(along, training, form), f"{title}.",
+        f"{title}, with 95 % intervals (sampling error only). {about}. After UNCLE's Figure 4.",
+    )  # fmt: skip

@@ -86,6 +86,10 @@ class SweepPoint(msgspec.Struct, frozen=True):
     numbers: dict[str, Estimate]
 
 
+#: the problem of a number that a training does not hold
+NOT_MEASURED = "not measured"
+
+
 class Training(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a training did, and its numbers.
 
@@ -125,7 +129,7 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
         for cell in self.cells:
             if (cell.method, cell.form, cell.estimate.name) == (method, form, name):
                 return cell.estimate
-        return Estimate(name, problem="not measured")
+        return Estimate(name, problem=NOT_MEASURED)
 
     def change(self, method: str, against: str, form: str, name: str) -> Change | None:
         """Return one difference; ``None`` where it was not made."""
