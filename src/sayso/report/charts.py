@@ -236,11 +236,13 @@ def series_chart(
     share: bool = False,
     bold: Collection[str] = (),
     dashed: Collection[str] = (),
+    diagonal: bool = False,
 ) -> Drawing | None:
     """Return up to six series (:func:`point`) over numbers or names, with intervals.
 
     ``titles`` are those of the two axes; of a ``share`` the whole range is shown, 0 to 1. Lines of
-    the series ``bold`` are thick, lines of ``dashed`` are dashed.
+    the series ``bold`` are thick, lines of ``dashed`` are dashed. ``diagonal``: a dashed line from
+    (0, 0) to (1, 1).
     """
     drawn = [row for row in points if row["y"] is not None]
     names = list(dict.fromkeys(row["series"] for row in drawn))
@@ -268,6 +270,9 @@ def series_chart(
     if thick:
         line = alt.Chart(data_of(thick)).mark_line(strokeWidth=3.5)
         layers.insert(0, line.encode(x=x, y=y, color=styles["color"]))
+    if diagonal:
+        line = alt.Chart(data_of([{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
+        layers.insert(0, line.mark_line(color=MUTED, strokeDash=[4, 4]).encode(x=x, y=y))
     return finish(alt.layer(*layers), width, 320 if width > NARROW else 280)
 
 
@@ -434,21 +439,24 @@ def forest_plot(
     references: list[Row],
     kinds: Sequence[str] = (),
     base: float = 0.0,
+    limits: tuple[float, float] | None = None,
 ) -> Drawing | None:
     """Return rows (:func:`chart_row`) by form with a line at ``base``.
 
     ``references`` (:func:`reference_of`) are drawn as small signs. ``kinds`` are other names of
-    series than the forms, up to six. The legend names what is drawn.
+    series than the forms, up to six. The legend names what is drawn. Intervals are cut at
+    ``limits``, the ends of the axis.
     """
     rows = [row for row in rows if row["value"] is not None]
     if not rows or len(kinds) > len(COLORS):
         return None
     ends = values([*rows, *references], "value", "low", "high")
+    domain = [*(limits or (min(base, *ends), max(base + 0.1, *ends)))]
     x = alt.X(
         "value:Q",
         title=title,
         axis=alt.Axis(tickCount=6, format=".2~f"),
-        scale=alt.Scale(domain=[min(base, *ends), max(base + 0.1, *ends)], nice=False, padding=12),
+        scale=alt.Scale(domain=domain, nice=False, clamp=limits is not None, padding=12),
     )
     drawn = {row["row"] for row in (*rows, *references)}
     present = [name for name in order if name in drawn]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -211,19 +212,19 @@ def undefined_reasons(table: NumberTable) -> list[str]:
 
 
 def without_interval(table: NumberTable) -> list[str]:
-    """Return why numbers have no interval, a line for each reason."""
-    found: dict[str, int] = {}
+    """Return why numbers have no interval, in one line: reasons without their details."""
+    found: Counter[str] = Counter()
     for _, entries in table.rows:
         for e in entries:
             if not isinstance(e, Estimate) or is_bare(e):
                 continue
             if e.value is not None and e.low is None and e.problem:
-                found[e.problem] = found.get(e.problem, 0) + 1
-    return [
-        f"{count} number{'' if count == 1 else 's'} without an interval: "
-        f"{line(why.removeprefix('no interval: '), 200)}"
-        for why, count in found.items()
-    ]
+                why = e.problem.removeprefix("no interval: ")
+                found[line(re.split(": |, so ", why)[0], 200)] += 1
+    whys = (f"{why} ({n})" if len(found) > 1 else why for why, n in found.items())
+    count = found.total()
+    said = f"{count} number{'' if count == 1 else 's'} without an interval: {'; '.join(whys)}"
+    return [said] if count else []
 
 
 def notes_of(table: NumberTable) -> list[str]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from statistics import mean
 
 from sayso.harmless import line
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.hedge_survey import PHRASES
-from sayso.protocols.faithfulness.report import method_label
+from sayso.protocols.faithfulness.report import part_label
 from sayso.protocols.faithfulness.rows import load_rows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
 from sayso.protocols.stored import settings_of_run, stored_run
-from sayso.records import Estimate, Results
+from sayso.records import Estimate, Results, part_of
 from sayso.report import charts
-from sayso.report.number_tables import Entry, NumberTable
+from sayso.report.number_tables import NumberTable, grid
 from sayso.storage.run_folder import RunFolder
 
 PAPER = "Yona et al. 2024 (arXiv 2405.16908)"
@@ -35,13 +35,8 @@ NOT_THEIRS = "The metacognitive prompt and UNCLE's instruction are not in the pa
 
 def _methods(shown: LayoutRuns) -> list[str]:
     """Return the methods of short answers, in the order of the runs."""
-    found = [
-        dict(e.where)["method"]
-        for _, results, _ in shown.each()
-        for e in results.each("skill", form="short")  # named with its reason where not asked
-        if len(e.where) == 2
-    ]
-    return list(dict.fromkeys(found))
+    skills = (e for _, results, _ in shown.each() for e in results.each("skill", form="short"))
+    return list(dict.fromkeys(dict(e.where)["method"] for e in skills if len(e.where) == 2))
 
 
 def _number(results: Results, name: str, method: str) -> Estimate:
@@ -51,21 +46,49 @@ def _number(results: Results, name: str, method: str) -> Estimate:
     return found or Estimate(name, problem=why or "not computed in this run")
 
 
+def _of_methods(
+    shown: LayoutRuns,
+    caption: str,
+    columns: Mapping[str, tuple[Results, str]],
+    notes: Sequence[str] = (),
+) -> NumberTable:
+    """Return a row for each method; a column is a number of a run."""
+    rows: dict[str | tuple[str, ...], str] = {part_label("method", m): m for m in _methods(shown)}
+    return grid(
+        caption, rows, columns, lambda method, of: _number(*of, method),
+        labels=("method",), written="plain", notes=notes,
+    )  # fmt: skip
+
+
+def _numbers(table: NumberTable) -> Iterator[tuple[str, list[Estimate]]]:
+    """Yield what each row of a table is called in a chart, and its numbers."""
+    for labels, entries in table.rows:
+        yield " · ".join(labels), [e for e in entries if isinstance(e, Estimate)]
+
+
+def _forest(table: NumberTable, title: str, kinds: tuple[str, ...]) -> NumberTable:
+    """Return a table with a chart of its rows, a kind for each column."""
+    order = list(dict.fromkeys(name for name, _ in _numbers(table)))
+    points = [
+        charts.chart_row(name, kind, e)
+        for name, entries in _numbers(table)
+        for kind, e in zip(kinds, entries, strict=True)
+    ]
+
+    def drawn(width: int) -> charts.Drawing | None:
+        return charts.forest_plot(points, order, width, title, [], kinds, 0.5)
+
+    return table._replace(chart=drawn)
+
+
 def table1(shown: LayoutRuns) -> list[NumberTable]:
     """Return a table for each score: methods by models and data sets, short answers."""
-    columns = [" · ".join(labels) for labels, _, _ in shown.each()]
     tables = []
     for name, title in SCORES.items():
-        rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = [
-            (
-                (method_label(method),),
-                tuple(_number(r, name, method) for _, r, _ in shown.each()),
-            )
-            for method in _methods(shown)
-        ]
-        caption = f"{title}, short answers: methods by models."
+        columns = {" · ".join(labels): (results, name) for labels, results, _ in shown.each()}
         notes = (NOT_THEIRS,) if name == "mfg" else (OWN_BINS, NOT_THEIRS)
-        tables.append(NumberTable("", caption, ("method",), tuple(columns), rows, notes))
+        caption = f"{title}, short answers: methods by models."
+        tables.append(_of_methods(shown, caption, columns, notes))
     return tables
 
 
@@ -74,29 +97,19 @@ def figure2(shown: LayoutRuns) -> list[NumberTable]:
 
     No run is needed: a judge's model is held against the same words by ``sayso judge-check``.
     """
-    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
-    points: list[charts.Row] = []
-    kinds = "people: median and quartiles", "offline reader"
+    rows: dict[str | tuple[str, ...], tuple[Estimate, Estimate]] = {}
     for hedge in reversed(PHRASES):
-        people = Estimate("people", (), hedge.median, hedge.low, hedge.high, n=123)
         read = [value for s in hedge.sentences if (value := decisiveness(s)) is not None]
-        ours = Estimate("reader", (), mean(read) if read else None, n=len(read))
-        rows.append(((hedge.phrase,), (people, ours)))
-        points += [
-            charts.chart_row(hedge.phrase, kind, e)
-            for kind, e in zip(kinds, (people, ours), strict=True)
-        ]
-
-    def drawn(width: int) -> charts.Drawing | None:
-        order = [phrase for (phrase,), _ in rows]
-        return charts.forest_plot(points, order, width, "probability", [], kinds, 0.5)
-
-    caption = (
+        rows[hedge.phrase] = (
+            Estimate("people", (), hedge.median, hedge.low, hedge.high, n=123),
+            Estimate("reader", (), mean(read) if read else None, n=len(read)),
+        )
+    table = grid(
         "What 123 people take each phrase to mean (median and quartiles), and the offline reader's "
-        "value."
-    )
-    columns = "people [quartiles]", "offline reader"
-    return [NumberTable("", caption, ("phrase",), columns, rows, chart=drawn)]
+        "value.", rows, {"people [quartiles]": 0, "offline reader": 1}, lambda row, at: row[at],
+        labels=("phrase",), written="plain",
+    )  # fmt: skip
+    return [_forest(table, "probability", ("people: median and quartiles", "offline reader"))]
 
 
 def figure1(shown: LayoutRuns) -> list[NumberTable]:
@@ -117,140 +130,100 @@ def figure1(shown: LayoutRuns) -> list[NumberTable]:
 
 def _examples(
     folder: RunFolder, settings: Settings
-) -> list[tuple[tuple[str, ...], tuple[Entry, ...]]]:
+) -> list[tuple[tuple[str, ...], tuple[Estimate, ...]]]:
     run = stored_run(folder)
-    plain = [r for r in load_rows(run, settings) if (r.form, r.method) == ("short", VANILLA)]
-    texts = {g.id: g for g in run.generations("short")}
+    texts = {g.id: g.text for g in run.generations("short")}
     asked = {q.id: q.text for q in run.questions}
-    found = []
-    for rows in plain:
-        for n in range(len(rows.answers)):
-            d, c = float(rows.d[n]), float(rows.c[n])
-            if d == d and c == c and (answer := texts.get(rows.answers[n])) is not None:
-                found.append((abs(d - c), asked[rows.question[n]], answer.text, c, d))
-    found.sort(key=lambda one: (-one[0], one[1]))
+    found = [
+        (float(d), float(c), line(asked[question], 120), line(texts[answer], 200))
+        for rows in load_rows(run, settings)
+        if (rows.form, rows.method) == ("short", VANILLA)
+        for d, c, question, answer in zip(rows.d, rows.c, rows.question, rows.answers, strict=True)
+        if d == d and c == c and answer in texts
+    ]
+    found.sort(key=lambda one: (-abs(one[0] - one[1]), one[2]))
     step = max(len(found) - 1, 1) / max(MOST_EXAMPLES - 1, 1)
     chosen = sorted({round(n * step) for n in range(min(MOST_EXAMPLES, len(found)))})
     return [
         (
-            (line(question, 120), line(text, 200)),
+            tuple(texts),
             (Estimate("confidence", value=c, n=1), Estimate("decisiveness", value=d, n=1)),
         )
-        for _, question, text, c, d in (found[n] for n in chosen)
+        for d, c, *texts in (found[n] for n in chosen)
     ]
 
 
 def figure3(shown: LayoutRuns) -> list[NumberTable]:
     """Return mean accuracy, confidence and decisiveness of the plain answers, by model."""
-    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
-    points: list[charts.Row] = []
-    kinds = {
-        "accuracy": "accuracy", "confidence": "mean_confidence",
-        "decisiveness": "mean_decisiveness",
-    }  # fmt: skip
-    for labels, results, _ in shown.each():
-        numbers = {kind: _number(results, name, VANILLA) for kind, name in kinds.items()}
-        rows.append((labels, tuple(numbers.values())))
-        points += [charts.chart_row(" · ".join(labels), kind, e) for kind, e in numbers.items()]
-
-    def drawn(width: int) -> charts.Drawing | None:
-        order = list(dict.fromkeys(str(row["row"]) for row in points))
-        return charts.forest_plot(points, order, width, "mean", [], tuple(kinds), 0.5)
-
-    caption = f"Plain answers ({method_label(VANILLA)}), by model: means of three numbers."
-    return [NumberTable("", caption, shown.heads, tuple(kinds), rows, chart=drawn)]
+    means = ("accuracy", "mean_confidence", "mean_decisiveness")
+    kinds = {name.removeprefix("mean_"): name for name in means}
+    rows: dict[str | tuple[str, ...], Results] = {of: results for of, results, _ in shown.each()}
+    caption = f"Plain answers ({part_label('method', VANILLA)}), by model: means of three numbers."
+    table = grid(
+        caption, rows, kinds, lambda results, name: _number(results, name, VANILLA),
+        labels=shown.heads, written="plain",
+    )  # fmt: skip
+    return [_forest(table, "mean", tuple(kinds))]
 
 
 def words_of_methods(shown: LayoutRuns) -> list[NumberTable]:
     """Return mean decisiveness and mean confidence of each method, a table for each run."""
+    titles = "mean confidence of a method", "mean decisiveness of its words"
     tables = []
     for labels, results, _ in shown.each():
-        rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
-        points: list[charts.Row] = []
-        for method in _methods(shown):
-            words, sure = (
-                _number(results, f"mean_{n}", method) for n in ("decisiveness", "confidence")
-            )
-            rows.append(((method_label(method),), (words, sure)))
-            points.append(charts.crossed_point(method_label(method), sure, words))
+        columns = {n: (results, f"mean_{n}") for n in ("decisiveness", "confidence")}
         caption = (
             f"{' · '.join(labels)}: mean decisiveness and mean confidence, one point for each "
             "method; on the line they are equal."
         )
-        columns, drawn = ("decisiveness", "confidence"), partial(_words_by_confidence, points)
-        tables.append(NumberTable("", caption, ("method",), columns, rows, chart=drawn))
+        table = _of_methods(shown, caption, columns)
+        points = [charts.crossed_point(name, sure, d) for name, (d, sure) in _numbers(table)]
+        tables.append(table._replace(chart=partial(charts.crossed_points, points, titles=titles)))
     return tables
-
-
-def _words_by_confidence(points: list[charts.Row], width: int) -> charts.Drawing | None:
-    titles = "mean confidence of a method", "mean decisiveness of its words"
-    return charts.crossed_points(points, width, titles)
-
-
-def _bins(results: Results, method: str) -> Iterator[tuple[str, Estimate, Estimate]]:
-    """Yield each bin of confidence with the mean confidence and decisiveness of its answers."""
-    for e in results.each("bin_decisiveness", form="short", method=method):
-        name = dict(e.where)["bin"]
-        yield name, results.get("bin_confidence", form="short", method=method, bin=name), e
 
 
 def by_confidence(shown: LayoutRuns) -> list[NumberTable]:
     """Return decisiveness by confidence, a table for each run: faithful words rise with it."""
+    titles = "confidence: share of draws that agree", "decisiveness of the words"
     tables = []
     for labels, results, _ in shown.each():
-        rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
-        points: list[charts.Row] = []
-        for method in _methods(shown):
-            for name, sure, words in _bins(results, method):
-                if words.value is None:
-                    continue
-                count = f"{words.n:,}"
-                rows.append(((method_label(method), name), (sure, words, count)))
-                if sure.value is not None:
-                    points.append(charts.point(method_label(method), sure.value, words))
+        found = [
+            (part_label("method", method), results.get("bin_confidence", **dict(d.where)), d)
+            for method in _methods(shown)
+            for d in results.each("bin_decisiveness", form="short", method=method)
+            if d.value is not None
+        ]
+        points = [charts.point(name, c.value, d) for name, c, d in found if c.value is not None]
         caption = (
             f"{' · '.join(labels)}: decisiveness by confidence; if wording is faithful, it rises "
             "with confidence."
         )
+        rows = {(name, part_of(d.where, "bin")): (c, d, f"{d.n:,}") for name, c, d in found}
         columns = "confidence", "decisiveness", "answers"
-        drawn = partial(_by_confidence, points)
-        tables.append(NumberTable("", caption, ("method", "bin"), columns, rows, chart=drawn))
+        drawn = partial(charts.series_chart, points, titles=titles)
+        table = NumberTable("", caption, ("method", "bin"), columns, [*rows.items()])
+        tables.append(table._replace(chart=drawn))
     return tables
 
 
-def _by_confidence(points: list[charts.Row], width: int) -> charts.Drawing | None:
-    titles = "confidence: share of draws that agree", "decisiveness of the words"
-    return charts.series_chart(points, width, titles)
-
-
+OURS_AFTER = f"{OURS}, after {PAPER}"
+#: name, what it shows, where it stands, and how it is made
 LAYOUTS = (
-    PaperLayout(
-        "faithfulness-table1", "cMFG, MFG and skill of each method and model",
-        f"{PAPER}, Table 1", "runs of faithfulness", table1,
-    ),
-    PaperLayout(
-        "faithfulness-figure2", "What people and the reader take hedges to mean",
-        f"{PAPER}, Figure 2", "runs of faithfulness", figure2,
-    ),
-    PaperLayout(
-        "faithfulness-figure1", "Examples: decisiveness beside confidence, answer by answer",
-        f"{PAPER}, Figure 1", "runs of faithfulness", figure1,
-    ),
-    PaperLayout(
-        "faithfulness-figure3", "Accuracy, confidence and decisiveness of plain answers, by model",
-        f"{PAPER}, Figure 3", "runs of faithfulness", figure3,
-    ),
-    PaperLayout(
-        "faithfulness-by-method", "Mean decisiveness against mean confidence, by method",
-        f"{OURS}, after {PAPER}", "runs of faithfulness", words_of_methods,
-    ),
-    PaperLayout(
-        "faithfulness-by-confidence", "Decisiveness by confidence", f"{OURS}, after {PAPER}",
-        "runs of faithfulness", by_confidence,
-    ),
+    ("table1", "cMFG, MFG and skill of each method and model", f"{PAPER}, Table 1", table1),
+    ("figure2", "What people and the reader take hedges to mean", f"{PAPER}, Figure 2", figure2),
+    ("figure1", "Examples: decisiveness beside confidence, answer by answer",
+     f"{PAPER}, Figure 1", figure1),
+    ("figure3", "Accuracy, confidence and decisiveness of plain answers, by model",
+     f"{PAPER}, Figure 3", figure3),
+    ("by-method", "Mean decisiveness against mean confidence, by method",
+     OURS_AFTER, words_of_methods),
+    ("by-confidence", "Decisiveness by confidence", OURS_AFTER, by_confidence),
 )  # fmt: skip
 
 
 def layouts() -> tuple[PaperLayout, ...]:
     """Return the tables and figures of the paper."""
-    return LAYOUTS
+    return tuple(
+        PaperLayout(f"faithfulness-{name}", title, reference, "runs of faithfulness", make)
+        for name, title, reference, make in LAYOUTS
+    )

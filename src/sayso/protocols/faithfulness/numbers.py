@@ -103,6 +103,7 @@ NUMBERS = MetricTable(
         "punting",
         "answers that assert nothing",
         "Share of the answers that make no claim, such as “I don't know”.",
+        head="asserts nothing",
     ),
     Metric(
         "spearman",
@@ -111,6 +112,7 @@ NUMBERS = MetricTable(
         notation="signed",
         higher=True,
         limits=(-1.0, 1.0),
+        head="rank correlation",
     ),
     Metric(
         "kendall",
@@ -127,6 +129,7 @@ NUMBERS = MetricTable(
         "Number of claims in the bin with the fewest, empty bins aside. The slice names the bin.",
         notation="count",
         limits=(0.0, math.inf),
+        head="thinnest bin",
     ),
     Metric(
         "filled_bins",
@@ -134,6 +137,7 @@ NUMBERS = MetricTable(
         "Number of bins with a claim, of those that the number of draws can reach.",
         notation="count",
         limits=(0.0, math.inf),
+        head="bins filled",
     ),
     Metric(
         "shared_bins",
@@ -141,6 +145,7 @@ NUMBERS = MetricTable(
         "Number of bins with enough claims of every method. Methods are compared in these bins.",
         notation="count",
         limits=(0.0, math.inf),
+        head="bins",
     ),
     # ---- what was asked, and what is left out
     Metric(
@@ -200,16 +205,19 @@ NUMBERS = MetricTable(
         "cmfg_decisive",
         "cMFG of words that are always certain",
         "cMFG on the same claims if every claim had decisiveness 1.",
+        head="never hedging",
     ),
     Metric(
         "cmfg_half",
         "cMFG of words that are always half sure",
         "cMFG on the same claims if every claim had decisiveness 1/2.",
+        head="always 50/50",
     ),
     Metric(
         "cmfg_permuted",
         "cMFG of its words assigned at random",
         "Expected cMFG if the same decisiveness values were assigned to the claims at random.",
+        head="shuffled words",
     ),
     Metric(
         "cmfg_plain",
@@ -219,11 +227,13 @@ NUMBERS = MetricTable(
             "as in the paper. Only if the offline reader read the wording: it gives them .975."
         ),
         higher=True,
+        head="plain statements as 1",
     ),
     Metric(
         "cmfg_oracle",
         "cMFG of perfect words",
         "cMFG if decisiveness equaled confidence. Below 1 only where empty bins count as 0.",
+        head="perfect words",
     ),
     Metric(
         "over_claim",
@@ -233,6 +243,7 @@ NUMBERS = MetricTable(
             "each bin, then over bins."
         ),
         higher=False,
+        head="words surer",
     ),
     Metric(
         "over_hedge",
@@ -242,12 +253,14 @@ NUMBERS = MetricTable(
             "each bin, then over bins. In UNCLE, the same name is another number."
         ),
         higher=False,
+        head="words less sure",
     ),
     Metric(
         "cmfg_corrected",
         "cMFG without the noise of few draws",
         "cMFG minus an estimate of what few draws add to the gaps.",
         higher=True,
+        head="without noise",
     ),
     Metric(
         "skill_corrected",
@@ -276,6 +289,7 @@ NUMBERS = MetricTable(
             "plain answer to the same question."
         ),
         higher=True,
+        head="punts as 0",
     ),
     # ---- methods against the plain question, in the bins that all of them fill
     Metric(
@@ -285,6 +299,7 @@ NUMBERS = MetricTable(
         notation="signed",
         higher=True,
         limits=None,
+        head="skill",
     ),
     Metric(
         "cmfg_shared",
@@ -299,6 +314,7 @@ NUMBERS = MetricTable(
         notation="signed",
         higher=True,
         limits=None,
+        head="gain",
     ),
     Metric(
         "cmfg_gain",
@@ -307,6 +323,7 @@ NUMBERS = MetricTable(
         notation="signed",
         higher=True,
         limits=(-1.0, 1.0),
+        head="gain in cMFG",
     ),
     Metric(
         "skill_gain_p",
@@ -369,6 +386,7 @@ NUMBERS = MetricTable(
         "Decisiveness of the last claim in the reasoning minus that of the answer, on average.",
         notation="signed",
         limits=(-1.0, 1.0),
+        head="thought minus answer",
     ),
     Metric(
         "thought_unsaid",
@@ -378,6 +396,7 @@ NUMBERS = MetricTable(
             "by more than 0.1."
         ),
         higher=False,
+        head="unsaid doubt",
     ),
     Metric(
         "point",
