@@ -19,6 +19,7 @@ from sayso.protocols.judged import contradictions_part, how_read, right_part
 from sayso.protocols.selective import report as selective
 from sayso.protocols.self_known import report as self_known
 from sayso.records import Estimate, signature_of, slice_of
+from sayso.report.sheet import render_sheet
 from sayso.storage.run_folder import Manifest
 
 CHECK = {
@@ -164,7 +165,6 @@ def test_self_known_says_how_well_claims_are_checked() -> None:
     ("render", "title"),
     [
         (selective.context, "How well right, wrong and declining were read"),
-        (lambda m, e: faithfulness.context(m, e, []), "How well wording and contradictions"),
     ],
 )
 def test_the_page_has_the_section(render: object, title: str) -> None:
@@ -174,7 +174,8 @@ def test_the_page_has_the_section(render: object, title: str) -> None:
 def test_the_terminal_says_it_once() -> None:
     out = io.StringIO()
     rows = [wording("skill", 0.2, OFFLINE), wording("mean_confidence", 0.6, OFFLINE)]
-    faithfulness.render(rows, Console(file=out, width=80), manifest())
+    sheet = faithfulness.sheet(rows, manifest())
+    render_sheet(sheet, Console(file=out, width=80), manifest(), verbose=True)
     text = " ".join(out.getvalue().split())
     assert text.count("All intervals are sampling error only") == 1
     assert isinstance(share(1, 2), CountedShare)

@@ -456,7 +456,9 @@ def forest_plot(
         "value:Q",
         title=title,
         axis=alt.Axis(tickCount=6, format=".2~f"),
-        scale=alt.Scale(domain=domain, nice=False, clamp=limits is not None, padding=12),
+        scale=alt.Scale(
+            domain=domain, nice=False, clamp=limits is not None or alt.Undefined, padding=12
+        ),
     )
     drawn = {row["row"] for row in (*rows, *references)}
     present = [name for name in order if name in drawn]

@@ -12,8 +12,10 @@ import sayso
 from sayso import report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
+from sayso.protocols.faithfulness.report import sheet
 from sayso.protocols.settings import replace
 from sayso.records import Estimate, InputError, Request, slice_of
+from sayso.report.sheet import render_sheet
 from sayso.runs.job import Job
 from sayso.runs.result import Result
 from support.scripted_world import chance, facts, records, write
@@ -40,11 +42,17 @@ def evil(request: Request) -> str:
     return f"It is {'Sarn' if chance(text, request.sample) < 0.5 else 'Tolm'} {EVIL}."
 
 
-def table(result: Result) -> str:
+def table(result: Result, verbose: bool = False) -> str:
     out = io.StringIO()
     console = Console(file=out, width=80)
-    report.render_run(result.estimates, console, result.manifest, None)
+    report.render_run(result.estimates, console, result.manifest, None, verbose=verbose)
     return out.getvalue()
+
+
+def test_verbose_names_what_blind_words_would_score(tmp_path: Path) -> None:
+    printed = " ".join(table(run(tmp_path, evil), verbose=True).split())
+    for head in ("always 50/50", "never hedging", "unsure, but sounds sure", "rank correlation"):
+        assert head in printed
 
 
 def test_what_a_model_wrote_is_data_on_the_page(tmp_path: Path) -> None:
@@ -54,15 +62,15 @@ def test_what_a_model_wrote_is_data_on_the_page(tmp_path: Path) -> None:
     assert "<img src=x" not in page
     assert "\u202e" not in page
     assert "\x1b" not in page
-    assert "Most unfaithful" in page
+    assert 'id="worst"' in page
     assert "&lt;script&gt;alert(1)" in page  # the worst answers are there to read, with draws
-    for text in ("Confidence, words and truth", "always 50/50", "Faithfulness by confidence"):
+    for text in ("sure, sounds sure, right", "always 50/50", "thinnest bin of confidence"):
         assert text in page
 
 
-def test_the_table_names_blind_policies_and_fits(tmp_path: Path) -> None:
+def test_the_terminal_has_every_method_and_fits(tmp_path: Path) -> None:
     printed = table(run(tmp_path, evil))
-    assert "always saying 50/50 would score a cMFG of" in " ".join(printed.split())
+    assert len(printed.splitlines()) <= 40
     assert "Vanilla" in printed
     assert "Uncertainty" in printed
     lines = [x for x in printed.splitlines() if not x.startswith(("signature", "report"))]
@@ -98,13 +106,9 @@ def test_failed_requests_are_counted_and_shown(tmp_path: Path) -> None:
 
 def test_numbers_of_nothing_render() -> None:
     out = io.StringIO()
-    from sayso.protocols.faithfulness.report import render
-
-    render([], Console(file=out, width=80))
-    render(
-        [Estimate("skill", slice_of(form="short", method="x"), problem="none")],
-        Console(file=out, width=80),
-    )
+    some = Estimate("skill", slice_of(form="short", method="x"), problem="none")
+    for estimates in ([], [some]):
+        render_sheet(sheet(estimates), Console(file=out, width=80), verbose=True)
     assert "This run cannot say whether the model sounds as sure as it is" in " ".join(
         out.getvalue().split()
     )
