@@ -54,8 +54,8 @@ def test_a_part_says_how_often_the_reader_is_right_and_no_more() -> None:
 def test_people_and_no_judge_have_no_section() -> None:
     part = judged.PartRead("s", "t")
     for nobody in (None, Manifest(), manifest("people", "people")):
-        assert how_read("T", nobody, [part], None).sentences == ()
-    found = how_read("T", manifest(), [part, part], None)
+        assert how_read(nobody, [part], None).sentences == ()
+    found = how_read(manifest(), [part, part], None)
     assert found.sentences[0] == "s"
     assert found.sentences[1].startswith("All intervals are sampling error only")
     assert found.sentences[1].endswith("sayso label RUN")

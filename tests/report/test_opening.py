@@ -170,7 +170,7 @@ def test_whether_a_model_sounds_as_sure_as_it_is() -> None:
     # intervals that meet, or a gap that nobody would hear, claim nothing
     assert wording((0.8, (0.7, 0.9)), (0.7, (0.6, 0.8)), (-0.1, 0.2)) == (
         "On average, it sounds about as sure as it is: its words sound 80 % sure, and asked again, "
-        "it agrees with itself 70 % of the time; 60 claims are too few to tell whether its words "
+        "it agrees with itself 70 % of the time; 90 claims are too few to tell whether its words "
         "show which answers are shaky."
     )
     assert "no sign" in wording((0.8, (0.7, 0.9)), (0.7, (0.6, 0.8)), (-0.05, 0.04))
