@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from sayso.cli import printing, progress
     from sayso.datasets import columns
     from sayso.report import formats, numbers
-    from sayso.score_files import leaderboard
+    from sayso.score_files import page
     from sayso.score_files import score as scoring
     from sayso.score_files.score import FileScores
 else:  # loaded when a file is scored
     printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
     formats, numbers = Later("sayso.report.formats"), Later("sayso.report.numbers")
-    leaderboard, scoring = Later("sayso.score_files.leaderboard"), Later("sayso.score_files.score")
+    page, scoring = Later("sayso.score_files.page"), Later("sayso.score_files.score")
     columns = Later("sayso.datasets.columns")
 
 Format = Literal["rows", "harness", "inspect", "batch", "promptfoo", "deepeval"]
@@ -255,11 +255,9 @@ def _scored(file: Path, flags: ScoreFlags) -> FileScores:
 def _print(result: FileScores, flags: ScoreFlags) -> None:
     """Print which scores there are, the leaderboard, and what was written."""
     console = printing.terminal()
-    leaderboard.render_scores(
-        console, result.rows, result.values, result.missing, verbose=flags.verbose
-    )
+    page.render_scores(console, result.rows, result.values, result.missing, verbose=flags.verbose)
     if result.board is not None:
-        leaderboard.render_board(result.board, console, verbose=flags.verbose)
+        page.render_board(result.board, console, verbose=flags.verbose)
     if result.probe is not None:
         console.print(result.probe.sentence(), markup=False, highlight=False, soft_wrap=True)
     if flags.figures:

@@ -2,7 +2,7 @@
 
 The leaderboard with intervals, always with the row of plain length; the length audit
 against the answer metric and against the best truth there is on the same rows; how far people and
-answer metrics agree; and how all this is printed.
+answer metrics agree. :mod:`sayso.score_files.page` shows all of it.
 """
 
 from __future__ import annotations
@@ -10,18 +10,14 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from sayso import metrics
 from sayso.datasets.answer_rows import AnswerRow, answer_rows
@@ -31,11 +27,10 @@ from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
 from sayso.metrics.compare_scores import ScoreDifference
 from sayso.metrics.intervals import GROUPS, MANY
 from sayso.metrics.length_audit import FalseNegatives, LengthAudit
-from sayso.metrics.ranking import EQUAL, FEW, FEWEST, too_few
+from sayso.metrics.ranking import EQUAL, too_few
 from sayso.records import Estimate, InputError
-from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
-from sayso.report.opening import errors_sentence
-from sayso.report.terminal import FoldedTable
+from sayso.report.notebook import AnswerTable, Plotted, data_frame, short_repr
+from sayso.report.numbers import capital, covers, plain_number, with_interval
 from sayso.score_files.grade import (
     LEFT_OUT,
     Grade,
@@ -52,20 +47,21 @@ from sayso.scores.text_only import TEXT_ONLY, Ids, ngrams, text_only
 from sayso.storage.cache import default_cache_folder
 
 if TYPE_CHECKING:
-    from sayso.report import charts, figures
-else:
+    from sayso.report import charts, figures, number_tables
+else:  # charts take time to load
     charts, figures = Later("sayso.report.charts"), Later("sayso.report.figures")
+    number_tables = Later("sayso.report.number_tables")
 
 #: the mandatory row
 LENGTH = "length_words"
 #: what scores are read against: never the best score
 REFERENCES = (LENGTH, TEXT_ONLY)
-#: columns of the printed table
-HEADS = ("score", "AUROC", "pairs", "fixed", "length", "PRR", "acc")
 #: rows of the chart
 MOST_BARS = 16
 #: the share of questions answered at which accuracy is printed.
 COVERAGE = 0.8
+#: a difference from plain length is clear below this p
+SIGNIFICANT = 0.05
 
 
 class LeaderboardEntry(msgspec.Struct, frozen=True):
@@ -157,7 +153,7 @@ class Board(Plotted, msgspec.Struct, frozen=True):
         """Return the leaderboard, a dict for each score, the best first.
 
         ``auroc`` with ``low`` and ``high`` (its 95 % interval) and the ``pairs`` that it rests on,
-        and what the printed table shows. All numbers: :meth:`to_pandas`.
+        and what the page shows. All numbers: :meth:`to_pandas`.
         """
         return [
             {
@@ -199,39 +195,23 @@ class Board(Plotted, msgspec.Struct, frozen=True):
         )
 
     def _figures(self) -> list[figures.Figure]:
-        figure = leaderboard_figure(self)
+        figure = figures.figure_of("auroc", partial(auroc_chart, self), "AUROC of scores.")
         return [figure] if figure is not None else []
 
     def __repr__(self) -> str:
-        best = next((e for e in self.entries if _is_candidate(e)), None)
+        best = next((e for e in self.entries if is_candidate(e)), None)
         if self.problem is not None or best is None:
             first = self.problem or "no scores"
         else:
             scores = plural(sum(e.method != TEXT_ONLY for e in self.entries), "score")
-            first = f"{scores}, the best {line(best.method, 60)}: AUROC {_number(best.auroc)}"
+            first = f"{scores}, the best {line(best.method, 60)}: AUROC {with_interval(best.auroc)}"
         return short_repr("Board", (board_headline(self), first))
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: what was compared, what weakens it, the leaderboard."""
-        return html_table(
-            board_headline(self),
-            HEADS,
-            [] if self.problem else [_cells(entry) for entry in self.entries],
-            cautions=[*([self.problem] if self.problem else ()), *board_warnings(self)],
-            nothing="no ranking",
-        )
-
-
-def leaderboard_figure(board: Board) -> figures.Figure | None:
-    """Return the AUROC of the best scores and of what they are read against, with intervals.
-
-    ``None`` where no score can be ranked.
-    """
-    if board.problem:
-        return None
-    shown = [e for n, e in enumerate(board.entries) if n < MOST_BARS or e.method in REFERENCES]
-    rows = [charts.chart_row(board_score_label(e.method), "AUROC", e.auroc) for e in shown]
-    return figures.figure_of("auroc", partial(charts.auroc_rows, rows), "AUROC of scores.")
+        """Return what a notebook shows: the leaderboard, what was compared, what weakens it."""
+        notes = [board_headline(self), *board_warnings(self)]
+        shown: str = board_table(self, self.entries)._replace(notes=tuple(notes))._repr_html_()
+        return shown
 
 
 def leaderboard(
@@ -249,7 +229,7 @@ def leaderboard(
     for each score; higher = less certain. ``methods`` are the columns to compare, scores of your
     own too; left out: those that are scores of ours (a stored P(IK) is ranked within its folds
     only, by ``sayso score``). Plain length is always there. ``gold_metric`` decides who is right
-    where no person did. ``sayso.score_files.leaderboard.render_board`` prints it. Raises
+    where no person did. ``sayso.score_files.page.render_board`` prints it. Raises
     :class:`~sayso.records.InputError` for rows without verdicts or without any of the scores.
     """
     read = list(answer_rows(rows, columns))
@@ -475,14 +455,14 @@ def _left_out(columns: FloatColumns, decides: str, judged: NDArray[np.bool_]) ->
 
 def _best(entries: Sequence[LeaderboardEntry], data: _Data) -> Estimate | None:
     """Return the AUROC of the best score, chosen where it is not measured; ``None`` for one."""
-    scores = {e.method: data.columns.column(e.method) for e in entries if _is_candidate(e)}
+    scores = {e.method: data.columns.column(e.method) for e in entries if is_candidate(e)}
     if len(scores) < 2 or len(data.wrong) > PAIRED:
         return None
     clusters, n, seed = data.unit, data.n, data.seed
     return metrics.cross_fitted_best(scores, data.wrong, clusters=clusters, n=n, seed=seed)
 
 
-def _is_candidate(entry: LeaderboardEntry) -> bool:
+def is_candidate(entry: LeaderboardEntry) -> bool:
     """Tell whether a score could be the best: what scores are read against stands outside."""
     return (
         entry.method not in REFERENCES
@@ -548,7 +528,7 @@ def _audits(
 ) -> dict[str, dict[str, LengthAudit]]:
     """Audit the best scores in full, against the chosen metric and ROUGE-L where it is."""
     columns = data.columns
-    named = [e.method for e in entries if _is_candidate(e)]
+    named = [e.method for e in entries if is_candidate(e)]
     audited = dict.fromkeys([*named[:AUDITED], *("sequence_probability",)])
     chosen = [g for g in dict.fromkeys([against, "rouge_l"]) if g in graders]
     best = 1 - columns.column(f"correct:{truth}")
@@ -644,236 +624,55 @@ def raters(
     )
 
 
-# ---- terminal
+# ---- in words, and as a table
 
-#: rows of the table unless all are wanted
-SHOWN = 15
-#: audits that are printed unless all are wanted
-MOST_SENTENCES = 3
-#: answers below which graders are not compared in tables
-LEAST_COMPARED = 20
+#: what rows of the leaderboard are called that are no scores
+NAMES = {LENGTH: "plain length (words)", TEXT_ONLY: "the words alone"}
 #: scores that are in every table: plain length, and those that a reader looks for first.
 ALWAYS = (*REFERENCES, "sequence_probability", "perplexity", "semantic_entropy", "p_true")
-
-
-def render_board(
-    result: Board, console: Console | None = None, shown: int = SHOWN, *, verbose: bool = False
-) -> None:
-    """Print the leaderboard, the row of plain length always, and the length audit.
-
-    Holds for any board, also one without a single AUROC. ``console`` is standard output where none
-    is given; ``verbose`` prints the audits in which length changes nothing too.
-    """
-    console = console or Console()
-    console.print()
-    _say(console, board_sentence(result), "bold")
-    _say(console, board_headline(result), "")
-    if result.problem is not None:
-        _say(console, f"! {result.problem}", "yellow")
-    if result.entries and result.problem is None:
-        console.print(board_table(result, shown))
-        hidden = len(result.entries) - len(_chosen(result, shown))
-        if hidden:
-            _say(console, f"{plural(hidden, 'more row')} with --json", "dim")
-        _say(console, board_explained(result), "dim")
-        if result.no_text_only:
-            _say(
-                console,
-                f"the baseline of the words alone is missing: {line(result.no_text_only, 200)}",
-                "dim",
-            )
-        if result.best is not None and result.best.value is not None:
-            many = sum(_is_candidate(entry) for entry in result.entries)
-            which = f"The best of {many} scores, chosen on other answers"
-            _say(console, f"{which}: AUROC {_number(result.best)}", "")
-    for text in board_warnings(result):
-        _say(console, f"! {text}", "yellow")
-    for text in (*calibration_sentences(result), *audit_sentences(result, verbose=verbose)):
-        _say(console, text, "")
-    if result.problem is None:
-        _render_graders(result, console)
-    _say(console, f"What this does not show: {NOT_SHOWN}", "dim")
-
-
-def calibration_sentences(result: Board) -> list[str]:
-    """Return how well the scores that are probabilities hold, in one sentence; or none."""
-    probable = [e for e in result.entries if e.ece is not None and e.n >= FEWEST]
-    if not probable:
-        return []
-    parts = [
-        f"{line(NAMES.get(e.method, e.method), 40)} {_plain(e.ece)} (debiased "
-        f"{_plain(e.ece_debiased)})"
-        for e in probable
-    ]
-    return [
-        f"Calibration error (ECE) of scores that are probabilities: {', '.join(parts)}. With few "
-        "answers chance raises the plain value; the debiased value has that taken off."
-    ]
-
-
-def audit_sentences(result: Board, *, verbose: bool = False) -> list[str]:
-    """Return what the audits found, the best scores first; ``verbose``: all that they say.
-
-    An audit without a better truth repeats the table, and one in which metric and truth give one
-    AUROC found nothing.
-    """
-    named = [
-        (m, line(grader, 40), a) for m, by in result.audits.items() for grader, a in by.items()
-    ]
-    groups: dict[tuple[str, bytes], list[tuple[str, LengthAudit]]] = {}
-    for method, grader, audit in named:
-        if verbose or audit.differs:  # metrics with the same verdicts say it once
-            groups.setdefault((method, audit.verdicts), []).append((grader, audit))
-    shown = [*groups.items()][: None if verbose else MOST_SENTENCES]
-    texts = [
-        f"{method} against {', '.join(grader for grader, _ in some)}: {some[0][1].sentence()}"
-        for (method, _), some in shown
-    ]
-    more = len(groups) - len(shown)
-    return texts if more <= 0 else [*texts, f"{plural(more, 'more audit')} with --verbose"]
-
-
-def _render_graders(result: Board, console: Console) -> None:
-    """Print how graders compare, or in a sentence why there is no table of it."""
-    agreement = result.raters if result.raters is not None and result.raters.pairs else None
-    if agreement is None and not result.judges:
-        return
-    console.print()
-    if result.judged < LEAST_COMPARED:
-        _say(
-            console,
-            f"{plural(result.judged, 'answer')} are too few to compare answer metrics (at least "
-            f"{LEAST_COMPARED})",
-            "dim",
-        )
-        return
-    _render_refused(result, console)
-    if agreement is None:
-        return
-    same = {pair.same.value for pair in agreement.pairs}
-    if same == {1.0}:
-        graders = {name for p in agreement.pairs for name in (p.first, p.second)}
-        _say(console, f"All {len(graders)} graders give every answer the same verdict.", "")
-        return
-    _say(console, "Agreement: share of answers with the same verdict, %", "bold")
-    console.print(_raters(agreement))
-    _say(console, _others(agreement), "dim")
-
-
-def _render_refused(result: Board, console: Console) -> None:
-    """Print what each metric refuses by length, where there are right answers enough to say it."""
-    judges = [judge for judge in result.judges if round((judge.p or 0) * judge.n) >= FEWEST]
-    if not judges:
-        return
-    if all(judge.q == 1.0 for judge in judges):
-        _say(console, f"No metric rejects a right answer (truth: {line(result.truth, 40)}).", "")
-        return
-    _say(
-        console,
-        f"Right answers that a metric rejects, by length (truth: {line(result.truth, 40)})",
-        "bold",
-    )
-    console.print(_judges(judges))
-    _say(console, REFUSED, "dim")
-    console.print()
-
-
-WORDS_ALONE = (
-    " the words alone: a baseline of n-grams of question and answer, trained on other questions."
-)
-EXPLAINED = (
-    "AUROC: how often a wrong answer scores higher than a right one (.5 = chance), with the number "
-    "of pairs. fixed: AUROC among answers of similar length. length: rank correlation with the "
-    "number of words. PRR: 1 = oracle, 0 = chance. acc: accuracy when the most certain {coverage} "
-    "are answered. *: the AUROC differs from that of length on the same rows (p < .05, Holm over "
-    "the table). 95 % intervals, {n:,} resamples"
-)
-REFUSED = (
-    "q: share of right answers that the metric accepts; Q1-Q5: share that it rejects, from the "
-    "shortest fifth of the right answers to the longest; slope: rise per fifth; expects: the AUROC "
-    "that length alone would get against the metric if length were unrelated to correctness."
-)
-
-
-#: graders that are columns of the matrix; of more the last column alone is printed
-MOST_RATERS = 10
-
-
-def board_explained(result: Board) -> str:
-    """Return how to read the table."""
-    text = EXPLAINED.format(coverage=f"{COVERAGE:.0%}", n=result.resamples)
-    if any(entry.method == TEXT_ONLY for entry in result.entries):
-        text = text.replace(" 95 % intervals", f"{WORDS_ALONE} 95 % intervals")
-    if (result.questions or result.judged) >= MANY:
-        drawn = f"{result.resamples:,} resamples"
-        text = text.replace(
-            drawn, f"from {GROUPS} random groups where a score has {MANY:,} questions, else {drawn}"
-        )
-    if result.questions is None:
-        return f"{text}."
-    return f"{text} of {result.questions:,} questions, each with all its answers."
-
-
-#: ends "What this does not show:"
-NOT_SHOWN = (
-    "how a score does on other questions. The errors here are those that this judge, or these "
-    "people, find."
-)
-
-
-def board_sentence(board: Board) -> str:
-    """Say in one sentence how many answers are wrong, and whether a score can point to them."""
-    ranked = [e for e in board.entries if e.method not in REFERENCES and e.auroc.value is not None]
-    best = board.best
-    if best is None or best.value is None:
-        best = ranked[0].auroc if ranked else Estimate("auroc")
-    names = [board_score_label(entry.method) for entry in ranked]
-    judged = f"the {board.judged:,} judged answers"
-    return errors_sentence(board.wrong, board.judged, judged, names, best)
-
-
-def board_score_label(name: str) -> str:
-    """Return what a score is called in sentences."""
-    return NAMES.get(name, line(name.replace("_", " "), 60))
+Row = TypeVar("Row")
+#: what a column of a table says of a row, and what its head means
+Column = tuple[Callable[[Row], "Estimate | str | None"], str]
 
 
 def board_headline(result: Board) -> str:
-    """Return what was compared with what."""
+    """Return what was compared with what: the counts sum to the rows."""
     whose = "people" if result.against == "people" else line(result.against, 60)
-    text = f"{result.judged:,} of {result.rows:,} answers judged by {whose}: {result.wrong:,} wrong"
-    if result.left_out_by:
-        by = ", ".join(f"{count:,} {what}" for what, count in result.left_out_by.items())
-        return f"{text}; left out: {by}"
-    if result.left_out:
-        text += f"; {result.left_out:,} without a verdict are left out"
-    return text
+    right = result.judged - result.wrong
+    text = (
+        f"{result.judged:,} of {result.rows:,} answers judged by {whose}: {right:,} right, "
+        f"{result.wrong:,} not right"
+    )
+    return f"{text}; {left}" if (left := left_out_text(result)) else text
+
+
+def left_out_text(result: Board) -> str:
+    """Return how many answers are left out, by what they are; nothing where none is."""
+    by = [f"{count:,} {what}" for what, count in result.left_out_by.items()]
+    if not by and result.left_out:
+        by = [f"{result.left_out:,} without a verdict"]
+    return f"left out: {', '.join(by)}" if by else ""
 
 
 def board_warnings(result: Board) -> list[str]:
     """Return what a reader must know before quoting a row."""
-    texts = [*result.unread]
+    texts = [*([result.problem] if result.problem else ()), *result.unread]
+    if left := left_out_text(result):
+        texts.append(f"{left} (of {result.rows:,} answers)")
     if result.raters is not None and result.raters.more:
         texts.append(
             f"up to {MOST_PEOPLE + result.raters.more} people judged each row: the first "
             f"{MOST_PEOPLE} are compared one by one, and all count in 'people'"
         )
-    rare, kind = min((result.wrong, "wrong"), (result.judged - result.wrong, "right"))
-    if FEWEST <= rare < FEW:
-        texts.append(
-            f"only {plural(rare, f'{kind} answer')}: with so few, the ranking of scores may "
-            "change with more answers"
-        )
     rows = {entry.method: entry for entry in result.entries}
     length = None if result.problem else rows.get(LENGTH)
-    if length is not None and not _covers(length.auroc, 0.5):
+    if length is not None and length.auroc.low is not None and not covers(length.auroc, 0.5):
         texts.append(
-            f"plain length alone has AUROC {_number(length.auroc)}, which inflates any score that "
-            "grows with length: read the column 'fixed'"
+            f"plain length alone has AUROC {with_interval(length.auroc)}, which inflates any score "
+            "that grows with length: read the column 'at equal length'"
         )
     if result.rows > PAIRED:
-        texts.append(
-            f"with more than {PAIRED:,} rows, scores are not compared with plain length: no *"
-        )
+        texts.append(f"with more than {PAIRED:,} rows, scores are not compared with plain length")
     partial = [e.method for e in result.entries if e.missing]
     if partial:
         most = max(result.entries, key=lambda e: e.missing)
@@ -882,47 +681,90 @@ def board_warnings(result: Board) -> list[str]:
             f"{scores} on some rows (most: {line(most.method, 40)} on {most.missing:,}), so its "
             "number is based on other rows than the rest"
         )
-    return texts
+    if result.no_text_only:
+        why = line(result.no_text_only, 200)
+        texts.append(f"the baseline of the words alone is missing: {why}")
+    return [capital(text) for text in texts]
 
 
-#: what rows of the printed table are called that are no scores
-NAMES = {LENGTH: "plain length (words)", TEXT_ONLY: "the words alone"}
-
-
-def _chosen(result: Board, shown: int) -> list[LeaderboardEntry]:
-    """The best scores, and wherever they stand plain length and the scores everybody knows."""
+def shown_entries(result: Board, shown: int) -> list[LeaderboardEntry]:
+    """Return the best scores, and wherever they stand the baselines and the best-known scores."""
     return [e for n, e in enumerate(result.entries) if n < shown or e.method in ALWAYS]
 
 
-def _covers(estimate: Estimate, value: float) -> bool:
-    """Whether an interval holds a value; one that is not known does."""
-    if estimate.low is None or estimate.high is None:
-        return True
-    return estimate.low <= value <= estimate.high
+def table_of(
+    caption: str,
+    rows: Mapping[Any, Row],
+    columns: Mapping[str, Column[Row]],
+    labels: tuple[str, ...] = ("score",),
+    notes: Sequence[str] = (),
+) -> number_tables.NumberTable:
+    """Return a table of columns that say themselves what they show."""
+    means = {name: meaning for name, (_, meaning) in columns.items() if meaning}
+    return number_tables.grid(
+        caption, rows, columns, lambda row, column: column[0](row),
+        labels=labels, written="plain", meanings=means, notes=notes,
+    )  # fmt: skip
 
 
-def board_table(result: Board, shown: int) -> Table:
-    """Return the leaderboard: the best scores, and always plain length and the words alone."""
-    table = empty_table(*HEADS)
-    for entry in _chosen(result, shown):
-        style = "italic" if entry.method in REFERENCES else ""
-        name, *cells = _cells(entry)
-        table.add_row(Text(line(name, 27), style), *cells)
-    return table
-
-
-def _cells(entry: LeaderboardEntry) -> tuple[str, ...]:
-    """Return a row of the leaderboard; ``*`` marks an AUROC that differs from that of length."""
-    p = entry.versus_length.p_holm if entry.versus_length is not None else None
-    return (
-        NAMES.get(entry.method, entry.method),
-        _number(entry.auroc) + ("*" if p is not None and p < 0.05 else " "),
-        _count(entry.auroc.denominator or 0),
-        _plain(entry.fixed),
-        _plain(entry.length, signed=True),
-        _point(entry.prr),
-        _point(entry.accuracy),
+def board_table(result: Board, entries: Sequence[LeaderboardEntry]) -> number_tables.NumberTable:
+    """Return rows of the leaderboard; none where nothing can be ranked."""
+    columns: dict[str, Column[LeaderboardEntry]] = {
+        "AUROC": (
+            lambda e: e.auroc,
+            "How often a wrong answer has a higher score than a right one; .5 is chance.",
+        ),
+        "at equal length": (
+            lambda e: plain_number(e.fixed), "AUROC among answers of similar length.",
+        ),
+        "than length": (
+            _than_length,
+            "Whether the AUROC is clearly another than that of plain length on the same answers "
+            "(p < .05, Holm over the table).",
+        ),
+    }  # fmt: skip
+    rows = {} if result.problem else {NAMES.get(e.method, e.method): e for e in entries}
+    caption = (
+        f"How well each score tells wrong answers from right ones (by {line(result.against, 60)})"
     )
+    return table_of(caption, rows, columns, notes=[interval_note(result)])
+
+
+def _than_length(entry: LeaderboardEntry) -> str:
+    """Return in a word whether a score is better than plain length; nothing where none is known."""
+    versus = entry.versus_length
+    if versus is None or versus.p_holm is None:
+        return ""
+    if versus.p_holm >= SIGNIFICANT:
+        return "not clear"
+    return "better" if (versus.difference.value or 0) > 0 else "worse"
+
+
+def interval_note(result: Board) -> str:
+    """Return how the intervals of the leaderboard were made."""
+    drawn = f"{result.resamples:,} resamples"
+    if (result.questions or result.judged) >= MANY:
+        drawn = f"{GROUPS} random groups where a score has {MANY:,} questions, else from {drawn}"
+    if result.questions is None:
+        return f"95 % intervals, from {drawn}."
+    return f"95 % intervals, from {drawn} of {result.questions:,} questions with all their answers."
+
+
+def auroc_chart(result: Board, width: int) -> charts.Drawing | None:
+    """Return the AUROC of the best scores and of what they are read against, with intervals.
+
+    ``None`` where no score can be ranked.
+    """
+    if result.problem:
+        return None
+    shown = [e for n, e in enumerate(result.entries) if n < MOST_BARS or e.method in REFERENCES]
+    rows = [charts.chart_row(board_score_label(e.method), "AUROC", e.auroc) for e in shown]
+    return charts.auroc_rows(rows, width)
+
+
+def board_score_label(name: str) -> str:
+    """Return what a score is called in sentences."""
+    return NAMES.get(name, line(name.replace("_", " "), 60))
 
 
 def _more_numbers(entry: LeaderboardEntry) -> dict[str, object]:
@@ -940,137 +782,3 @@ def _more_numbers(entry: LeaderboardEntry) -> dict[str, object]:
         "ece_debiased": entry.ece_debiased,
         "brier": entry.brier,
     }
-
-
-def _count(pairs: float) -> str:
-    return f"{pairs:,.0f}" if pairs < 1e6 else f"{pairs / 1e6:,.0f}M"
-
-
-def empty_table(first: str, *columns: str) -> Table:
-    """Return a table with the names of rows on the left and numbers on the right."""
-    table = FoldedTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
-    table.add_column(first, no_wrap=True)
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
-def _judges(judges: Sequence[JudgeAudit]) -> Table:
-    table = empty_table("metric", "agrees", "q", "Q1", "Q2", "Q3", "Q4", "Q5", "slope", "expects")
-    for judge in judges:
-        refused = judge.false_negatives
-        table.add_row(
-            Text(line(judge.name, 32)),
-            _plain(judge.agreement),
-            _plain(judge.q),
-            *(_point(part) for part in refused.bins),
-            _number(refused.slope, signed=True),
-            _plain(judge.inflation),
-        )
-    return table
-
-
-def _raters(agreement: Raters) -> Table:
-    """Every two graders, and how often each says what the majority of the others says."""
-    names = list(dict.fromkeys(name for p in agreement.pairs for name in (p.first, p.second)))
-    same = {(p.first, p.second): p.same for p in agreement.pairs}
-    columns = names if len(names) <= MOST_RATERS else []
-    heads = [str(place) for place, _ in enumerate(columns, 1)]
-    table = empty_table("", *heads, "most others")
-    for place, name in enumerate(names, 1):
-        cells = [
-            "" if name == other else _share(same.get((name, other)) or same[other, name])
-            for other in columns
-        ]
-        others = agreement.others.get(name)
-        last = "-" if others is None else _share(others)
-        if others is not None and others.low is not None and others.high is not None:
-            last += f" [{100 * others.low:.0f}, {100 * others.high:.0f}]"
-        table.add_row(Text(f"{place} {line(name, 22)}"), *(f" {cell}" for cell in cells), last)
-    return table
-
-
-def _share(estimate: Estimate) -> str:
-    return "-" if estimate.value is None else f"{100 * estimate.value:.0f}"
-
-
-def _others(agreement: Raters) -> str:
-    if not agreement.others:
-        return "most others needs verdicts by three graders."
-    whose = "people" if all(name.startswith("person ") for name in agreement.panel) else "graders"
-    text = (
-        f"most others: how often it agrees with the majority of the {len(agreement.panel)} "
-        f"{whose}, itself left out (for a metric, each person is left out in turn); ties are left "
-        "out."
-    )
-    if whose == "graders":
-        text += (
-            " Word-overlap metrics make the same mistakes, so their majority is not ground truth."
-        )
-    return text
-
-
-def _number(estimate: Estimate, signed: bool = False) -> str:
-    if estimate.value is None:
-        return "-"
-    value = _short(estimate.value, 3, signed)
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} [{_short(estimate.low, 3, signed)}, {_short(estimate.high, 3, signed)}]"
-
-
-def _point(estimate: Estimate) -> str:
-    return _plain(estimate.value)
-
-
-def _plain(value: float | None, signed: bool = False) -> str:
-    return "-" if value is None else _short(value, 2, signed)
-
-
-def _short(value: float, digits: int, signed: bool) -> str:
-    """A fraction without its leading zero."""
-    text = f"{value:{'+' if signed else ''}.{digits}f}"
-    return text.replace("0.", ".", 1) if text.lstrip("+-")[0] == "0" else text
-
-
-def render_scores(
-    console: Console,
-    rows: int,
-    values: Mapping[str, int],
-    missing: Mapping[str, str],
-    *,
-    verbose: bool = False,
-) -> None:
-    """Print which scores there are, on how many rows, and, ``verbose``, why others are not there.
-
-    Otherwise one line says how many are not.
-    """
-    full = [m for m, n in values.items() if n == rows]
-    _say(console, f"{plural(len(values), 'score')} of {plural(rows, 'row')}", "bold")
-    if full:
-        _say(console, f"on all rows: {', '.join(full)}", "")
-    some: dict[int, list[str]] = {}
-    for method, n in values.items():
-        if n < rows:
-            some.setdefault(n, []).append(method)
-    for n in sorted(some, reverse=True):
-        _say(console, f"on {plural(n, 'row')}: {', '.join(some[n])}", "")
-    by: dict[str, list[str]] = {}
-    for method, reason in missing.items():
-        by.setdefault(reason, []).append(method)
-    if by and not verbose:
-        most = max(by, key=lambda reason: len(by[reason]))
-        others = "" if len(by) == 1 else f" for {len(by[most])} of them"
-        _say(
-            console,
-            f"{plural(len(missing), 'score')} not computed ({line(most, 120)}{others}): --verbose "
-            "lists them all",
-            "dim",
-        )
-        return
-    for reason, methods in by.items():
-        _say(console, f"not computed ({line(reason, 120)}): {', '.join(methods)}", "dim")
-
-
-def _say(console: Console, text: str, style: str) -> None:
-    console.print(Text(line(text), style), soft_wrap=True)

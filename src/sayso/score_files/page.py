@@ -1,4 +1,4 @@
-"""The page of ``sayso score --report``: leaderboard, scatters and audits of one file of answers.
+"""What ``sayso score`` shows: the leaderboard, scatters and audits of one file of answers.
 
 What a file holds is data here: templates escape it, as on the page of a run.
 """
@@ -6,65 +6,299 @@ What a file holds is data here: templates escape it, as on the page of a run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from rich.console import Console
 
 from sayso.datasets.answer_rows import AnswerRow
 from sayso.harmless import line
-from sayso.metrics.length_audit import THRESHOLDS
+from sayso.metrics.length_audit import THRESHOLDS, LengthAudit
+from sayso.metrics.ranking import FEWEST
 from sayso.records import Estimate, InputError
 from sayso.report.figures import Figure, figures_in
-from sayso.report.numbers import (
-    interval,
-    number,
-    percent,
-    plain_number,
-    range_of,
-    tight,
-    with_interval,
-)
-from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, example
-from sayso.report.page import GENERATOR, page, write_index
-from sayso.report.scatter import Scattered, cloud, figure
-from sayso.report.tables import Table, TableCell
+from sayso.report.number_tables import NumberTable, grid
+from sayso.report.numbers import percent, plain_number
+from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, errors_sentence, example
+from sayso.report.page import GENERATOR, sheet_page, write_index
+from sayso.report.scatter import cloud, scatter_plot
+from sayso.report.sheet import Chart, Section, Sheet, Tile, render_sheet
+from sayso.report.terminal import say
+from sayso.score_files.grade import plural
 from sayso.score_files.leaderboard import (
-    COVERAGE,
+    LENGTH,
     NAMES,
-    NOT_SHOWN,
     REFERENCES,
     Board,
+    Column,
     JudgeAudit,
     LeaderboardEntry,
-    Raters,
-    audit_sentences,
-    board_explained,
+    auroc_chart,
     board_headline,
     board_score_label,
-    board_sentence,
+    board_table,
     board_warnings,
-    calibration_sentences,
-    leaderboard_figure,
-)
+    is_candidate,
+    shown_entries,
+    table_of,
+)  # fmt: skip
 from sayso.score_files.write import FloatColumns
+from sayso.scores.text_only import TEXT_ONLY
 
+#: best scores of the first table
+SHOWN = 8
+#: pairs of a right and a wrong answer below which the best score is no headline
+FEW_PAIRS = 100
+#: answers below which graders are not compared
+LEAST_COMPARED = 20
 #: scores that are drawn against length, where they are there, and how many of them
 DRAWN, MOST_DRAWN = ("sequence_probability", "semantic_entropy", "perplexity"), 2
 RIGHT_OR_WRONG = ("right answers", "wrong answers")
 TAKEN = ("accepted", "rejected")
-WORDS = "words of the answer"
+NOT_SHOWN = (
+    "how a score does on other questions. The errors here are those that this judge, or these "
+    "people, find."
+)
+TERMS = (
+    (
+        "wrong, not right",
+        "A wrong answer states something false. People, and metrics that compare words, also judge "
+        "answers that decline: these count as not right.",
+    ),
+    (NAMES[LENGTH], "The number of words, as a score."),
+    (NAMES[TEXT_ONLY], "N-grams of question and answer, learned from other questions."),
+)
 
 
-class FileScatter(NamedTuple):
-    """A scatter of the page and what stands below it."""
-
-    figure: Figure
-    caption: str
+# ---- the sheet
 
 
-def scatters(table: FloatColumns, board: Board) -> list[FileScatter]:
+def board_sheet(board: Board, charts: Sequence[Chart] = (), *, whole: bool = True) -> Sheet:
+    """Return all that is shown of a leaderboard; without ``whole`` what a terminal begins with.
+
+    ``charts`` are scatters by length.
+    """
+    shown = shown_entries(board, SHOWN)
+    others = [entry for entry in board.entries if entry not in shown]
+    main = board_table(board, shown)
+    if others:
+        more = f"{plural(len(others), 'more score')} on the page, with --verbose and --json."
+        main = main._replace(notes=(more, *main.notes))
+    return Sheet(
+        "Which uncertainty score detects the errors?",
+        PageOpening(board_sentence(board), NOT_SHOWN),
+        _tiles(board),
+        Chart(
+            "auroc", partial(auroc_chart, board), "AUROC of scores.",
+            "AUROC with 95 % intervals. The line is chance. Two baselines are always shown: plain "
+            "length, and the words of question and answer alone.",
+        ),
+        main,
+        _sections(board, others, charts) if whole else (),
+        board_warnings(board),
+        terms=TERMS,
+        method="Santilli et al., arXiv 2504.13677. The docstring of each score names its source.",
+    )  # fmt: skip
+
+
+def board_sentence(board: Board) -> str:
+    """Say in one sentence how many answers are wrong, and whether a score can point to them."""
+    names = [board_score_label(entry.method) for entry in _ranked(board)]
+    judged = f"the {board.judged:,} judged answers"
+    return errors_sentence(board.wrong, board.judged, judged, names, _best(board))
+
+
+def _ranked(board: Board) -> list[LeaderboardEntry]:
+    return [e for e in board.entries if e.method not in REFERENCES and e.auroc.value is not None]
+
+
+def _best(board: Board) -> Estimate:
+    """Return the AUROC of the best score, on other answers than it was chosen on if there is it."""
+    if board.best is not None and board.best.value is not None:
+        return board.best
+    return next((entry.auroc for entry in _ranked(board)), Estimate("auroc"))
+
+
+def _tiles(board: Board) -> list[Tile]:
+    """Return the share of errors, and how often the best score and the baselines find one."""
+    tiles = []
+    if board.judged:
+        rate = Estimate("", value=board.wrong / board.judged)
+        tiles.append(Tile("judged answers that are not right", [("", rate)]))
+    if not board.problem and board.wrong * (board.judged - board.wrong) >= FEW_PAIRS:
+        many = sum(map(is_candidate, board.entries))
+        best = {f"the best of {many} scores" if many > 1 else "the score": _best(board).value}
+        found = best | {NAMES[e.method]: e.auroc.value for e in board.entries if e.method in NAMES}
+        tiles += [
+            Tile(f"AUROC of {name}", [("", Estimate("auroc", value=value))])
+            for name, value in found.items()
+            if value is not None
+        ]
+    return tiles
+
+
+WORTH: dict[str, Column[LeaderboardEntry]] = {
+    "PRR": (lambda e: e.prr, "What withholding by this score gains: 1 = oracle, 0 = chance."),
+    "accuracy at 80 %": (lambda e: e.accuracy, "If the most certain 80 % are answered."),
+    "length": (lambda e: plain_number(e.length), "Rank correlation with the number of words."),
+    "answers": (lambda e: f"{e.n:,}", ""),
+    "pairs": (lambda e: f"{e.auroc.denominator or 0:,.0f}", "Of a right and a wrong answer."),
+}
+CALIBRATION: dict[str, Column[LeaderboardEntry]] = {
+    "ECE": (lambda e: plain_number(e.ece), "With few answers, chance raises it."),
+    "ECE, debiased": (lambda e: plain_number(e.ece_debiased), "Less what chance adds."),
+}
+AUDITED: dict[str, Column[LengthAudit]] = {
+    "by the metric": (lambda a: a.against_metric, ""),
+    "by the truth": (lambda a: a.against_truth, ""),
+    "difference": (lambda a: a.difference, ""),
+    "from length": (lambda a: a.from_length, "From longer right answers that the metric rejects."),
+    "unexplained": (lambda a: a.unexplained, ""),
+    "plain length": (lambda a: a.length, "By the metric."),
+}
+REFUSED: dict[str, Column[JudgeAudit]] = {
+    "of all": (lambda j: j.false_negatives.overall, ""),
+    "of the shortest": (lambda j: _fifths(j)[0], "Of the shortest fifth of the right answers."),
+    "of the longest": (lambda j: _fifths(j)[-1], "Of the longest fifth."),
+    "rise": (lambda j: j.false_negatives.slope, "From one fifth to the next longer one."),
+    "length would get": (
+        lambda j: plain_number(j.inflation),
+        "AUROC of plain length by this metric if length were unrelated to correctness.",
+    ),
+}
+
+
+def _fifths(judge: JudgeAudit) -> list[Estimate]:
+    held = [part for part in judge.false_negatives.bins if part.value is not None]
+    return held or [judge.false_negatives.overall]
+
+
+def _sections(
+    board: Board, others: Sequence[LeaderboardEntry], charts: Sequence[Chart]
+) -> list[Section]:
+    """Return the tables behind the leaderboard, each under the question that it answers."""
+    held = () if board.problem else board.entries
+    rows = {NAMES.get(entry.method, entry.method): entry for entry in held}
+    probable = {name: e for name, e in rows.items() if e.ece is not None and e.n >= FEWEST}
+    judges = [j for j in board.judges if round((j.p or 0) * j.n) >= FEWEST]
+    if board.judged < LEAST_COMPARED or all(judge.q == 1.0 for judge in judges):
+        judges = []
+    truth = line(board.truth, 40)
+    worth = table_of("Each score for withholding answers", rows, WORTH)
+    calibration = table_of("Calibration error of scores that are probabilities", probable,
+                           CALIBRATION)  # fmt: skip
+    audits = table_of(
+        f"AUROC by a metric and by the truth ({truth}), on the same answers", _audits(board),
+        AUDITED, labels=("score", "metric"),
+    )  # fmt: skip
+    refused = table_of(
+        f"Right answers that a metric rejects (truth: {truth})",
+        {line(judge.name, 40): judge for judge in judges}, REFUSED, labels=("metric",),
+    )  # fmt: skip
+    return [
+        Section("others", "How do the other scores do?",
+                [board_table(board, others)._replace(notes=())]),
+        Section("worth", "What is a score worth where answers are withheld?", [worth]),
+        Section("calibration", "Do scores that are probabilities hold?", [calibration]),
+        Section("length", "Is it the score, or the length of the answers?", [audits, refused],
+                charts),
+        _graders(board),
+    ]  # fmt: skip
+
+
+def _audits(board: Board) -> dict[tuple[str, str], LengthAudit]:
+    """Return the audits that found something, of metrics with the same verdicts one."""
+    groups: dict[tuple[str, bytes], tuple[list[str], LengthAudit]] = {}
+    for method, by in board.audits.items():
+        for grader, audit in by.items():
+            if audit.differs:
+                names, _ = groups.setdefault((method, audit.verdicts), ([], audit))
+                names.append(line(grader, 40))
+    return {(m, ", ".join(names)): audit for (m, _), (names, audit) in groups.items()}
+
+
+def _graders(board: Board) -> Section:
+    """Return how far graders agree, or in a sentence why there is no table of it."""
+    table, text = grader_agreement_table(board), ""
+    if board.judged < LEAST_COMPARED:
+        text = f"{plural(board.judged, 'answer')} are too few (at least {LEAST_COMPARED})."
+    elif table.rows and {pair.same.value for pair in board.raters.pairs} == {1.0}:
+        text = f"All {len(table.rows)} graders give every answer the same verdict."
+    title = "Do people and answer metrics agree?"
+    return Section("graders", title, [] if text else [table], text=[text] if text else ())
+
+
+def grader_agreement_table(board: Board) -> NumberTable:
+    """Return how often every two graders agree, and each with most of the others."""
+    pairs = board.raters.pairs if board.raters is not None else ()
+    others = board.raters.others if board.raters is not None else {}
+    panel = board.raters.panel if board.raters is not None else ()
+    of = "people" if all(name.startswith("person ") for name in panel) else "graders"
+    same = {(p.first, p.second): p.same for p in pairs}
+    same |= {(b, a): share for (a, b), share in same.items()}
+    names = {line(name, 40): name for name in dict.fromkeys(first for first, _ in same)}
+
+    def cell(row: str, column: str) -> Estimate | str:
+        if not column:
+            return others.get(row, "")
+        return "" if row == column else percent(same[row, column].value, 0)
+
+    note = (
+        f"How often a grader says what the majority of the {len(panel)} {of} says, itself left "
+        "out; ties are left out. Metrics that compare words make the same mistakes, so their "
+        "majority is not ground truth."
+    )
+    return grid(
+        "Share of answers with the same verdict", names,
+        {"most others": "", **names} if others else names, cell,
+        labels=("grader",), meanings={"most others": note},
+    )  # fmt: skip
+
+
+# ---- the terminal
+
+
+def render_board(board: Board, console: Console | None = None, *, verbose: bool = False) -> None:
+    """Print the leaderboard, the rows of the baselines always; ``verbose``: every table.
+
+    Holds for any board, also one without a single AUROC. ``console`` is standard output where none
+    is given.
+    """
+    render_sheet(board_sheet(board, whole=verbose), console or Console(), verbose=verbose)
+
+
+def render_scores(
+    console: Console,
+    rows: int,
+    values: Mapping[str, int],
+    missing: Mapping[str, str],
+    *,
+    verbose: bool = False,
+) -> None:
+    """Print how many scores there are; ``verbose``: which, on how many rows, and why not others."""
+    less = f"; {len(missing)} not computed (--verbose says why)" if missing else ""
+    say(console, f"{plural(len(values), 'score')} of {plural(rows, 'row')}{less}", "bold")
+    for text in score_sentences(rows, values, missing) if verbose else ():
+        say(console, text, "")
+
+
+def score_sentences(rows: int, values: Mapping[str, int], missing: Mapping[str, str]) -> list[str]:
+    """Return which scores there are on how many rows, and for which reasons others are not."""
+    by: dict[str, list[str]] = {}
+    for method, n in sorted(values.items(), key=lambda one: -one[1]):
+        by.setdefault("on all rows" if n == rows else f"on {plural(n, 'row')}", []).append(method)
+    for method, reason in missing.items():
+        by.setdefault(f"not computed ({line(reason, 120)})", []).append(method)
+    return [f"{what}: {', '.join(line(name, 60) for name in names)}" for what, names in by.items()]
+
+
+# ---- charts
+
+
+def scatters(table: FloatColumns, board: Board) -> list[Chart]:
     """Return scores by length, and what metrics give to right answers.
 
     Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed.
@@ -72,40 +306,44 @@ def scatters(table: FloatColumns, board: Board) -> list[FileScatter]:
     return list(_scatters(table, board))
 
 
-def _scatters(table: FloatColumns, board: Board) -> Iterator[FileScatter]:
-    right = table.column(f"correct:{board.against}")
-    words = table.column("words")
+def _scatters(table: FloatColumns, board: Board) -> Iterator[Chart]:
+    right, words = table.column(f"correct:{board.against}"), table.column("words")
+
+    def drawn(name: str, y: Any, kind: Any, kinds: tuple[str, str], **more: Any) -> Chart:
+        points = cloud(words, y, kind, kinds)
+        make = partial(scatter_plot, points, kinds, titles=("words of the answer", more["title"]),
+                       limit=more.get("limit"))  # fmt: skip
+        about = more["about"]
+        return Chart(name, make, about, f"{about} {points.thinned}")
+
     held = [e.method for e in board.entries if e.method not in REFERENCES]
     for name in ([n for n in DRAWN if n in held] or held)[:MOST_DRAWN]:
-        points = cloud(words, table.column(name), 1 - right, RIGHT_OR_WRONG)
-        about = f"{board_score_label(name)} by number of words, for right and for wrong answers."
-        of = Scattered(f"{name} by words", (WORDS, board_score_label(name)), about)
-        drawn = figure(points, RIGHT_OR_WRONG, of)
-        if drawn is not None:
-            yield FileScatter(drawn, f"{about} {points.thinned}")
-    for by, metric in (("rouge_l", "ROUGE-L"), *(_bert(table) or ())):
+        title = board_score_label(name)
+        about = f"{title} by number of words, for right and for wrong answers."
+        yield drawn(f"{name} by words", table.column(name), 1 - right, RIGHT_OR_WRONG,
+                    title=title, about=about)  # fmt: skip
+    bert = [name for name in table.names if name.startswith("value:bert_score")]
+    metrics = {"rouge_l": "ROUGE-L"} | {n.removeprefix("value:"): "BERTScore" for n in bert}
+    for by, metric in metrics.items():
         if by == board.against or f"value:{by}" not in table:
             continue
-        limit = THRESHOLDS[by.partition(":")[0]].cut
-        of_right = np.where(right > 0, table.column(f"value:{by}"), np.nan)
-        points = cloud(words, of_right, 1 - table.column(f"correct:{by}"), TAKEN)
         about = (
             f"{metric} by number of words, for the answers that are right (judge: "
             f"{line(board.against, 40)}). The metric rejects answers on or below the line."
         )
-        titles = (WORDS, f"{metric} of right answers")
-        drawn = figure(points, TAKEN, Scattered(titles[1], titles, about, limit))
-        if drawn is not None:
-            yield FileScatter(drawn, f"{about} {points.thinned}")
+        of_right = np.where(right > 0, table.column(f"value:{by}"), np.nan)
+        title, limit = f"{metric} of right answers", THRESHOLDS[by.partition(":")[0]].cut
+        yield drawn(title, of_right, 1 - table.column(f"correct:{by}"), TAKEN, title=title,
+                    about=about, limit=limit)  # fmt: skip
 
 
-def _bert(table: FloatColumns) -> list[tuple[str, str]]:
-    return [
-        (name.removeprefix("value:"), "BERTScore")
-        for name in table.names
-        if name.startswith("value:bert_score")
-    ]
+def page_figures(board: Board | None, drawn: Sequence[Chart]) -> list[Figure]:
+    """Return every chart of the page by a name of its own."""
+    charts = board_sheet(board, whole=False).charts if board is not None else []
+    return figures_in([chart.figure for chart in (*charts, *drawn)])
 
+
+# ---- the page
 
 FOREIGN = "{}: is not a page of sayso; choose another --report, or pass --force"
 
@@ -138,7 +376,7 @@ def examples(table: FloatColumns, board: Board | None, rows: Iterable[AnswerRow]
         max(errors, key=lambda at: (values[at], -at)): "An error that the score finds",
         min(errors, key=lambda at: (values[at], at)): "An error that the score misses",
     }
-    chosen.setdefault(order[(len(order) - 1) // 2], "A typical answer")
+    chosen.setdefault(order[(len(order) - 1) // 2], "The answer of median score")
     place = {at: rank for rank, at in enumerate(order, start=1)}
     texts = {at: row for at, row in enumerate(islice(rows, max(chosen) + 1)) if at in chosen}
     shown = [
@@ -163,127 +401,33 @@ def write_file_page(
     place: Path,
     source: Path,
     board: Board | None,
-    drawn: Sequence[FileScatter],
+    drawn: Sequence[Chart],
     about: Mapping[str, Any],
     shown: ChosenExamples,
     *,
     force: bool,
 ) -> None:
-    """Write the page. ``about`` has ``notices``, ``missing`` scores by reason, ``signature``.
+    """Write the page, which begins with ``shown``, examples of the answers.
 
-    It begins with ``shown``, examples of the answers.
-
-    Raises InputError where there is nothing to compare, or where another page stands.
+    ``about`` has ``rows``, ``values`` and ``missing`` scores, ``notices`` and ``signature``. Raises
+    InputError where there is nothing to compare, or where another page stands.
     """
     if board is None:
         raise InputError("--report: no answer has a gold or a person's verdict: nothing to compare")
-    context = {
-        "title": line(source.name, 100),
-        "opening": PageOpening(board_sentence(board), NOT_SHOWN, examples=shown),
-        "headline": board_headline(board),
-        "problem": board.problem,
-        "warnings": [text[:1].upper() + text[1:] for text in board_warnings(board)],
-        "best": _best(board),
-        "bars": leaderboard_figure(board),
-        "board": file_board_table(board),
-        "scatters": drawn,
-        "audits": [*calibration_sentences(board), *audit_sentences(board, verbose=True)],
-        "refused": refused_table(board.judges),
-        "agreement": grader_agreement_table(board.raters),
-        "missing": missing_values_table(about["missing"]),
-        "notices": [line(text, 500) for text in about["notices"]],
-        "signature": line(about["signature"], 1_500),
-    }
+    sheet = board_sheet(board, drawn)
+    told = score_sentences(about["rows"], about["values"], about["missing"])
+    scores = Section("scores", "Which scores are there, and why not others?", text=told)
+    file = line(source.name, 100)
+    made = {"verdicts": board_headline(board), "tools": line(about["signature"], 1_500)}
+    text = sheet_page(
+        sheet._replace(sections=[*sheet.sections, scores]),
+        made=[("Verdicts and scores", [(name, value) for name, value in made.items() if value])],
+        notices=about["notices"],
+        title=file,
+        about=[("file", file)],
+        examples=shown,
+    )
     if force:
         place.unlink(missing_ok=True)
-    if write_index(place, page("page.html.j2", context, __package__)) is None:
+    if write_index(place, text) is None:
         raise InputError(FOREIGN.format(place))
-
-
-def _best(board: Board) -> str:
-    if board.best is None or board.best.value is None:
-        return ""
-    return (
-        "If the best score is chosen on one part of the answers and measured on the rest, its "
-        "AUROC is "
-        f"{with_interval(board.best)}."
-    )
-
-
-def page_figures(board: Board | None, drawn: Sequence[FileScatter]) -> list[Figure]:
-    """Return every chart of the page by a name of its own."""
-    return figures_in([leaderboard_figure(board) if board is not None else None, list(drawn)])
-
-
-def file_board_table(board: Board) -> Table:
-    """Return the leaderboard, the best score first; what scores are read against is marked."""
-    rows = [] if board.problem else [_row(entry) for entry in board.entries]
-    head = ["", "AUROC", "pairs", "fixed", "length", "PRR", f"acc at {COVERAGE:.0%}", "answers"]
-    caption = f"Scores against {line(board.against, 60)}: value and 95 % interval"
-    return Table(caption, head, rows, [board_explained(board)])
-
-
-def _row(entry: LeaderboardEntry) -> list[TableCell]:
-    style = "own" if entry.method in REFERENCES else ""
-    p = entry.versus_length.p_holm if entry.versus_length is not None else None
-    star = "*" if p is not None and p < 0.05 else ""
-    name = NAMES.get(entry.method, entry.method)
-    pairs = entry.auroc.denominator
-    return [
-        TableCell(name, "" if name == entry.method else entry.method, head=True, style=style),
-        TableCell(number(entry.auroc) + star, tight(range_of(entry.auroc)), style=style),
-        TableCell(f"{pairs:,.0f}" if pairs else "–", style=style),
-        TableCell(plain_number(entry.fixed), style=style),
-        TableCell(plain_number(entry.length), style=style),
-        TableCell(number(entry.prr), tight(range_of(entry.prr)), style=style),
-        TableCell(number(entry.accuracy), tight(range_of(entry.accuracy)), style=style),
-        TableCell(f"{entry.n:,}", style=style),
-    ]
-
-
-def refused_table(judges: Sequence[JudgeAudit]) -> Table:
-    """Return what share of the right answers each metric refuses, by fifths of their length."""
-    rows = []
-    for judge in judges:
-        refused = judge.false_negatives
-        cells = [TableCell(percent(part.value, 0)) for part in (refused.overall, *refused.bins)]
-        slope = TableCell(number(refused.slope), tight(range_of(refused.slope)))
-        cells += [slope, TableCell(plain_number(judge.inflation))]
-        rows.append([TableCell(line(judge.name, 40), head=True), *cells])
-    head = ["", "all", "shortest", "2nd", "3rd", "4th", "longest", "slope", "length alone"]
-    note = (
-        "slope: rise per fifth of the right answers. length alone: the AUROC that plain length "
-        "would get against this metric if length were unrelated to correctness."
-    )
-    return Table("Right answers that a metric rejects", head, rows, [note])
-
-
-def grader_agreement_table(raters: Raters | None) -> Table:
-    """Return how often every two graders agree, and each with most of the others."""
-    if raters is None or not raters.pairs:
-        return Table("", [], [], [])
-    names = list(dict.fromkeys(name for p in raters.pairs for name in (p.first, p.second)))
-    same = {(p.first, p.second): p.same for p in raters.pairs}
-    rows = []
-    for name in names:
-        cells = [
-            TableCell("–")
-            if name == other
-            else TableCell(percent((same.get((name, other)) or same[other, name]).value, 0))
-            for other in names
-        ]
-        others = raters.others.get(name, Estimate(""))
-        cells.append(TableCell(percent(others.value, 0), tight(interval(others))))
-        rows.append([TableCell(line(name, 40), head=True), *cells])
-    head = ["", *(line(name, 40) for name in names), "most others"]
-    note = "Word-overlap metrics make the same mistakes, so their majority is not ground truth."
-    return Table("Same verdict on an answer", head, rows, [note])
-
-
-def missing_values_table(missing: Mapping[str, str]) -> Table:
-    """Return the scores without a value, with the reason."""
-    rows = [
-        [TableCell(line(name, 60), head=True), TableCell(line(why, 200))]
-        for name, why in missing.items()
-    ]
-    return Table("Scores that could not be computed", ["", "why"], rows, [])
