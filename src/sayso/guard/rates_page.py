@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,161 +11,121 @@ import altair as alt
 
 from sayso.guard.history import WatchPage
 from sayso.metrics.intervals import exact_interval
-from sayso.records import InputError
-from sayso.report.charts import (
-    GRID,
-    INK,
-    LONG,
-    MUTED,
-    NARROW,
-    SHORT,
-    Drawing,
-    Row,
-    data_of,
-    finish,
-)
-from sayso.report.figures import Figure, figure_of
-from sayso.report.numbers import percent, signed_number
+from sayso.records import Estimate, InputError
+from sayso.report.charts import GRID, INK, LONG, MUTED, NARROW, SHORT, Drawing, data_of, finish
+from sayso.report.number_tables import NumberTable, grid
+from sayso.report.numbers import capital, percent
 from sayso.report.opening import PageOpening
-from sayso.report.page import page, write_index
-from sayso.report.tables import Table, TableCell
+from sayso.report.page import sheet_page, write_index
+from sayso.report.sheet import Chart, Section, Sheet
 
 #: points of a drawing in a wide window and on a phone
 MOST_POINTS, MOST_POINTS_NARROW = 60, 24
-
-
 NOT_SHOWN = (
     "why a rate changed: another model behind the same name, another prompt or other questions all "
-    "look alike. A small change needs many answers; the table says which ones are seen"
+    "look alike. A small change needs many answers; the table says which ones are seen."
 )
+WRONG = (
+    "Answers that state something false by their label or gold, and values stated for questions "
+    "without an answer. Answers that decline are not counted."
+)
+SEEN = (
+    "With a probability of at least 80 %, after 10,000 answers without a change. A smaller change "
+    "takes longer or is not seen."
+)
+METHOD = "e-detectors (Shin, Ramdas and Rinaldo, arXiv 2203.03532) on exact bounds of the baseline."
 
 
 def write_watch_page(place: Path, shown: WatchPage) -> None:
     """Write the page. Raises InputError where another page stands."""
-    summary = shown.summary
-    figures = [
-        (figure, _caption(rate, shown))
-        for rate in shown.words
-        if (figure := rate_figure(rate, shown)) is not None
+    summary, guard = shown.summary, shown.summary["guard"]
+    made = [
+        ("baseline", summary["against"]),
+        ("answers read", f"{summary['answers']:,}"),
+        ("later labels read", f"{summary['labels']:,}"),
+        ("chance of any false alarm", f"at most {summary['alpha']:g} over the whole log"),
     ]
-    context = {
-        "title": summary["log"],
-        "opening": PageOpening(
-            f"{watch_sentence(shown)} {guard_sentence(summary['guard'])}".rstrip(), f"{NOT_SHOWN}."
-        ),
-        "figures": figures,
-        "rates": watched_rates_table(shown),
-        "alarms": alarms_table(shown.alarms),
-        "facts": [
-            f"Baseline: {summary['against']}.",
-            f"{summary['answers']:,} answers and {summary['labels']:,} later labels were read.",
-            *(f"{note[0].upper()}{note[1:]}." for note in shown.notes),
-            *_guard_facts(summary["guard"]),
-            f"The chance of any false alarm over the whole log is at most {summary['alpha']:g}.",
-            *_gap_sentences(summary["J"]),
-        ],
-    }
-    if write_index(place, page("watch.html.j2", context, __package__)) is None:
+    if guard is not None and guard["withdrawn"] is not None:
+        made.append((guard["file"], f"withdrawn on {guard['withdrawn']}. Reason: {guard['why']}"))
+    if write_index(place, sheet_page(watch_sheet(shown), made=[("Watch", made)])) is None:
         raise InputError(f"--page {place} is not a page of sayso: give another name")
 
 
-def _gap_sentences(gap: Mapping[str, float | None]) -> list[str]:
-    if gap["log"] is None:
-        return []
-    return [
-        "J, the share of unanswerable questions that it declines minus that of answerable ones, is "
-        f"{signed_number(gap['log'])} in the log and {signed_number(gap['baseline'])} in the "
-        "baseline."
+def watch_sheet(shown: WatchPage) -> Sheet:
+    """Return all that is shown of a watch: the chart of the first alarm first."""
+    charts = {rate: _chart(rate, shown) for rate in shown.words}
+    first = charts.pop(shown.alarms[0]["rate"] if shown.alarms else next(iter(charts)))
+    sections = [
+        Section("alarms", "Where were the alarms?", [alarms_table(shown)]),
+        Section("others", "How did the other rates change?", (), [*charts.values()]),
     ]
-
-
-def guard_sentence(guard: Mapping[str, Any] | None) -> str:
-    """Return whether the promise of the guard was withdrawn; nothing without a guard."""
-    if guard is None:
-        return ""
-    name = Path(guard["file"]).name
-    if guard["withdrawn"] is None:
-        return f"The promise of {name} stands."
-    return f"The promise of {name} is withdrawn: it gives no answers until it is fitted anew."
-
-
-def _guard_facts(guard: Mapping[str, Any] | None) -> list[str]:
-    if guard is None:
-        return []
-    if guard["withdrawn"] is not None:
-        return [
-            f"Guard: {guard['file']}, withdrawn on {guard['withdrawn']}. Reason: {guard['why']}."
-        ]
-    kept = " An alarm leaves it as it is (--keep-guard)." if guard["kept"] else ""
-    return [f"Guard: {guard['file']}.{kept}"]
-
-
-def watch_sentence(shown: WatchPage) -> str:
-    """Return the sentence that the page begins with."""
-    answers = f"{shown.summary['answers']:,} answers"
-    if not shown.alarms:
-        return f"No alarm in {answers}: no rate is known to have changed."
-    first = shown.alarms[0]
-    more = len(shown.alarms) - 1
-    others = f" {more} more alarm{'s' * (more > 1)} came later." if more else ""
-    return f"Alarm at answer {first['answer']:,}: {first['why']}.{others}"
-
-
-def _caption(rate: str, shown: WatchPage) -> str:
-    told = shown.summary["rates"][rate]
-    return (
-        f"Share of {shown.words[rate]}, with 95 % intervals. The band is the baseline, "
-        f"{told['baseline_count']:,} of {told['baseline_n']:,}. An alarm needs evidence that the "
-        "rate lies beyond the dashed line."
-        + (" A thick line marks an alarm." if _alarms_of(rate, shown) else "")
+    return Sheet(
+        f"Do the answers in {shown.summary['log']} still hold?",
+        PageOpening(watch_sentence(shown), NOT_SHOWN),
+        chart=first,
+        main=watched_rates_table(shown),
+        sections=sections,
+        cautions=[f"{capital(note)}." for note in shown.notes],
+        method=METHOD,
     )
 
 
-def _alarms_of(rate: str, shown: WatchPage) -> list[Mapping[str, Any]]:
-    return [alarm for alarm in shown.alarms if alarm["rate"] == rate]
+def watch_sentence(shown: WatchPage) -> str:
+    """Return the first alarm, and whether the promise of a guard was withdrawn."""
+    guard, more = shown.summary["guard"], len(shown.alarms) - 1
+    text = f"No alarm in {shown.summary['answers']:,} answers: no rate is known to have changed."
+    if shown.alarms:
+        first = shown.alarms[0]
+        others = f" {more} more alarm{'s' * (more > 1)} came later." if more else ""
+        text = f"Alarm at answer {first['answer']:,}: {first['why']}.{others}"
+    if guard is None:
+        return text
+    fate = "is withdrawn: it gives no answers until it is fitted anew."
+    if guard["withdrawn"] is None:
+        fate = "stands, also after an alarm (--keep-guard)." if guard["kept"] else "stands."
+    return f"{text} The promise of {Path(guard['file']).name} {fate}"
 
 
-def rate_figure(rate: str, shown: WatchPage) -> Figure | None:
-    """Return a rate over the answers of the log; ``None`` where the log has none of it."""
-    label = f"Share of {shown.words[rate]} over the answers of the log."
-    return figure_of(rate, lambda width: rate_chart(rate, shown, width), label)
+def _chart(rate: str, shown: WatchPage) -> Chart:
+    words, marked = shown.words[rate], any(alarm["rate"] == rate for alarm in shown.alarms)
+    caption = (
+        f"Share of {words}, with 95 % intervals. The band is the baseline. An alarm needs evidence "
+        f"that the rate lies beyond the dashed line.{' A thick line marks an alarm.' * marked}"
+    )
+    label = f"Share of {words} over the answers of the log."
+    return Chart(rate, partial(rate_chart, rate, shown), label, caption)
 
 
 def rate_chart(rate: str, shown: WatchPage, width: int) -> Drawing | None:
     """Return points with intervals over the answers, with the baseline's band and the alarms."""
     most = MOST_POINTS if width > NARROW else MOST_POINTS_NARROW
-    stretches = shown.history.stretches(rate, most)
+    stretches, told = shown.history.stretches(rate, most), shown.summary["rates"][rate]
     if not stretches:
         return None
-    rows: list[Row] = []
-    for first, last, count, n in stretches:
-        low, high = exact_interval(count, n)
-        rows.append({"x": (first + last) / 2, "y": count / n, "low": low, "high": high})
-    told = shown.summary["rates"][rate]
+    rows = [
+        {"x": (first + last) / 2, "y": count / n, "low": ends[0], "high": ends[1]}
+        for first, last, count, n in stretches
+        for ends in [exact_interval(count, n)]
+    ]
     low, high = exact_interval(told["baseline_count"], told["baseline_n"])
+    bounds = [change["bound"] for change in told["changes"].values()]
     end = max(shown.history.width * 2, stretches[-1][1])
-    lines = [{"y": change["bound"]} for change in told["changes"].values()]
-    top = max([row["high"] for row in rows] + [high or 0.0] + [one["y"] for one in lines])
+    top = max([row["high"] or 0 for row in rows] + [high or 0.0] + bounds)
+    scale = alt.Scale(domain=[0, min(1.0, 1.08 * top)], nice=False)
     span = alt.Scale(domain=[0, end], nice=False)
     x = alt.X("x:Q", title="answers", scale=span)
-    ticks = alt.Axis(format=".0%", tickCount=5)
-    scale = alt.Scale(domain=[0, min(1.0, 1.08 * top)], nice=False)
-    y = alt.Y("y:Q", title="share", axis=ticks, scale=scale)
-    band = alt.Chart(data_of([{"low": low, "high": high, "start": 0, "end": end}]))
+    y = alt.Y("y:Q", title="share", axis=alt.Axis(format=".0%", tickCount=5), scale=scale)
+    band = alt.Chart(data_of([{"x": 0, "end": end, "y": low, "high": high}]))
     base = alt.Chart(data_of(rows))
     layers = [
-        band.mark_rect(color=GRID, opacity=0.8).encode(
-            x=alt.X("start:Q", scale=span, title="answers"), x2="end:Q",
-            y=alt.Y("low:Q", scale=scale, title="share", axis=ticks), y2="high:Q",
-        ),
-        alt.Chart(data_of(lines)).mark_rule(color=MUTED, strokeDash=[5, 4]).encode(y=y),
+        band.mark_rect(color=GRID, opacity=0.8).encode(x=x, x2="end:Q", y=y, y2="high:Q"),
+        alt.Chart(data_of([{"y": bound} for bound in bounds]))
+        .mark_rule(color=MUTED, strokeDash=[5, 4]).encode(y=y),
         base.mark_line(color=SHORT, strokeWidth=1.2).encode(x=x, y=y),
         base.mark_rule(color=SHORT, strokeWidth=1.2).encode(x=x, y="low:Q", y2="high:Q"),
         base.mark_point(color=SHORT, size=34, filled=True, opacity=1).encode(x=x, y=y),
     ]  # fmt: skip
-    marks: list[Row] = [
-        {"x": alarm["answer"], "label": "alarm"} for alarm in _alarms_of(rate, shown)
-    ]
+    marks = [{"x": a["answer"], "label": "alarm"} for a in shown.alarms if a["rate"] == rate]
     if marks:
         at = alt.Chart(data_of(marks))
         text = at.mark_text(color=INK, align="right", dx=-5, dy=8, baseline="top", fontSize=12)
@@ -175,53 +136,43 @@ def rate_chart(rate: str, shown: WatchPage, width: int) -> Drawing | None:
     return finish(alt.layer(*layers), width, 230 if width > NARROW else 210)
 
 
-def watched_rates_table(shown: WatchPage) -> Table:
+def watched_rates_table(shown: WatchPage) -> NumberTable:
     """Return each rate in log and baseline, and the smallest change of it that is seen."""
-    rows = []
-    for rate, words in shown.words.items():
-        told = shown.summary["rates"][rate]
-        seen = [
-            f"{change} to {percent(one['smallest_seen'])}"
-            if one["smallest_seen"] is not None
-            else f"no {change}"
-            for change, one in told["changes"].items()
-        ]
-        first, *others = seen or ["no change"]
-        rung = ", ".join(change for change, one in told["changes"].items() if one["alarm"])
-        rows.append(
-            [
-                TableCell(words, f"alarm: {rung}" if rung else "", head=True),
-                _share(told["baseline_count"], told["baseline_n"]),
-                _share(told["count"], told["n"]),
-                TableCell(first, ", ".join(others)),
-            ]
-        )
-    head = ["", "baseline", "log", f"seen within {shown.within:,} answers"]
-    note = (
-        "Shares with 95 % intervals. A change is seen with a probability of at least 80 %, after "
-        "10,000 answers without one; a smaller change takes longer or is not seen."
-    )
-    return Table("Rates", head, rows, [note])
+    rows = {shown.words[rate]: told for rate, told in shown.summary["rates"].items()}
+    seen = f"seen within {shown.within:,} answers"
+    columns = {
+        "baseline": lambda told: _share(told["baseline_count"], told["baseline_n"]),
+        "log": lambda told: _share(told["count"], told["n"]),
+        "alarm": lambda told: ", ".join(c for c, one in told["changes"].items() if one["alarm"]),
+        seen: _smallest,
+    }
+    return grid(
+        "Rates in the baseline and in the log", rows, columns, lambda told, column: column(told),
+        meanings={seen: SEEN, shown.words.get("error", ""): WRONG},
+    )  # fmt: skip
 
 
-def _share(count: int, n: int) -> TableCell:
+def _smallest(told: Mapping[str, Any]) -> str:
+    sizes = {change: one["smallest_seen"] for change, one in told["changes"].items()}
+    parts = (f"no {c}" if size is None else f"{c} to {percent(size)}" for c, size in sizes.items())
+    return ", ".join(parts) or "no change"
+
+
+def _share(count: int, n: int) -> Estimate:
     low, high = exact_interval(count, n)
     if low is None or high is None:
-        return TableCell("–", "no such answers")
-    return TableCell(percent(count / n), f"{percent(low)} to {percent(high)}, {count:,} of {n:,}")
+        return Estimate("", problem="no such answers")
+    return Estimate("", (), count / n, low, high, count, n, n)
 
 
-def alarms_table(alarms: Sequence[Mapping[str, Any]]) -> Table:
+def alarms_table(shown: WatchPage) -> NumberTable:
     """Return the alarms with their places in the log."""
-    rows = []
-    for alarm in alarms:
-        words, _, counts = alarm["why"].partition(": ")
-        at = [str(alarm[name]) for name in ("id", "time") if alarm[name] is not None]
-        rows.append(
-            [
-                TableCell(f"{alarm['answer']:,}", head=True),
-                TableCell(alarm["change"], f"{words}: {counts}", style="left"),
-                TableCell(f"line {alarm['line']:,}", ", ".join(at), style="left"),
-            ]
-        )
-    return Table("Alarms", ["answer", "what changed", "where"], rows, [])
+    rows = {(f"{a['answer']:,}", shown.words.get(a["rate"], a["rate"])): a for a in shown.alarms}
+    columns = {
+        "change": lambda a: a["change"],
+        "last answers": lambda a: f"{a['since_count']:,} of {a['since_n']:,}",
+        "line": lambda a: f"{a['line']:,}",
+        "id": lambda a: a["id"] or "",
+        "time": lambda a: a["time"] or "",
+    }
+    return grid("Alarms", rows, columns, lambda a, column: column(a), labels=("answer", "rate"))

@@ -85,7 +85,7 @@ def board_sheet(board: Board, charts: Sequence[Chart] = (), *, whole: bool = Tru
     others = [entry for entry in board.entries if entry not in shown]
     main = board_table(board, shown)
     if others:
-        more = f"{plural(len(others), 'more score')} on the page, with --verbose and --json."
+        more = f"{plural(len(others), 'other score')} have a table of their own (in the terminal: --verbose)."
         main = main._replace(notes=(more, *main.notes))
     return Sheet(
         "Which uncertainty score detects the errors?",
