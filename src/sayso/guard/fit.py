@@ -16,7 +16,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.text import Text
 
 from sayso.guard.guard import GUARD_FORMAT, GuardFile, guard_in, written_guard
 from sayso.guard.labeled import LabeledAnswers, Selection, candidates, labeled_answers
@@ -35,10 +34,12 @@ from sayso.metrics.guarantee import (
     risk_p,
     zero_error_answers,
 )
-from sayso.records import InputError
+from sayso.records import Estimate, InputError
+from sayso.report.number_tables import grid, render_table
+from sayso.report.numbers import percent
+from sayso.report.terminal import say
 from sayso.score_files.grade import plural
-from sayso.score_files.leaderboard import board_table, board_warnings, empty_table
-from sayso.scores.text_only import TEXT_ONLY
+from sayso.score_files.leaderboard import board_table, board_warnings, shown_entries
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.version import __version__
 
@@ -366,20 +367,20 @@ def render_guard(result: FittedGuard, console: Console) -> None:
     """
     alpha, delta = result.choices.max_error, 1 - result.choices.confidence
     n, unit = result.levels.units, "text" if result.labeled.of_texts else "answer"
-    _print(
+    say(
         console,
         f"{plural(n, f'labeled {unit}')}, judged by {result.labeled.labeled_by}: no limit can "
         f"promise an error rate below {_share(least_provable(n, delta))} (confidence "
         f"{_share(1 - delta)}).",
         "bold",
     )
-    _print(console, needed_sentence(result), "")
+    say(console, needed_sentence(result), "")
     _render_scores(result, console)
     _render_curve(result, console)
-    _print(console, verdict_sentence(result), "bold")
+    say(console, verdict_sentence(result), "bold")
     if result.file is not None and result.place is not None:
-        _print(console, f"written to {result.place}", "")
-    _print(
+        say(console, f"written to {result.place}", "")
+    say(
         console,
         f"What this does not show: whether it holds for other questions, for another model or "
         f"prompt, or later (sayso watch); and {result.labeled.labeled_by} may be wrong. Choose the "
@@ -412,34 +413,26 @@ def needed_sentence(result: FittedGuard) -> str:
 
 def _render_scores(result: FittedGuard, console: Console) -> None:
     board = result.labeled.board
-    if board.problem is not None:
-        _print(console, f"! {board.problem}", "yellow")
-    else:
-        console.print(board_table(board, CURVE_ROWS))
-        _print(
+    if board.problem is None:
+        render_table(board_table(board, shown_entries(board, CURVE_ROWS)), console)
+        say(
             console,
-            "AUROC: how often a wrong answer scores higher than a right one (.5 = chance). A score "
-            "that does not beat plain length and the words alone is no sign of uncertainty.",
-            "dim",
-        )
-    if board.no_text_only:
-        _print(
-            console,
-            f"the baseline of the words alone ({TEXT_ONLY}) is missing: {board.no_text_only}",
+            "A score that does not beat plain length and the words alone is no sign of "
+            "uncertainty.",
             "dim",
         )
     for text in board_warnings(board):
-        _print(console, f"! {text}", "yellow")
+        say(console, f"! {text}", "yellow")
     entry = next((e for e in board.entries if e.method == result.score), None)
     if entry is not None and entry.auroc.value is not None and entry.auroc.value < TURNED:
-        _print(
+        say(
             console,
             f"! right answers have higher values of {result.score}: is it a confidence? Higher "
             "must mean less certain",
             "yellow",
         )
     if result.half:
-        _print(
+        say(
             console,
             f"{result.score} was chosen on one half of the labels and its limit certified on the "
             "other. To use all labels, name the score before you look at them (--score NAME). If "
@@ -457,29 +450,34 @@ def _render_curve(result: FittedGuard, console: Console) -> None:
         levels.limit[shown], levels.answered[shown], levels.wrong[shown], levels.units
     )
     curve = risk_curve(part, delta)
-    table = empty_table(
-        f"{result.score} at most", "answered", "of labels", "wrong", "error", "95 % interval",
-        f"bound, {_share(1 - delta)}",
+    certified = result.certified.limit
+    names = [f"{limit + 0.0:.6g}" for limit in part.limit.tolist()]
+    if len({*names}) < len(names):
+        names = [repr(limit) for limit in part.limit.tolist()]
+    marks = [" <" if limit == certified else "" for limit in part.limit.tolist()]
+
+    def cell(n: int, column: str) -> str | Estimate:
+        answered, wrong = int(part.answered[n]), int(part.wrong[n])
+        if column == "answered":
+            return percent(answered / levels.units, 0)
+        if column == "wrong":
+            ends = float(curve.low[n]), float(curve.high[n])
+            return Estimate("", (), float(curve.risk[n]), *ends, wrong, answered)
+        return percent(float(curve.bound[n]))
+
+    rows = {f"{name}{mark}": n for n, (name, mark) in enumerate(zip(names, marks, strict=True))}
+    heads = ("answered", "wrong", f"bound, {_share(1 - delta)}")
+    more = "; <: the limit." if certified is not None else "."
+    table = grid(
+        "Answers at each limit, and how many of them are wrong", rows, {h: h for h in heads}, cell,
+        labels=(f"{result.score} at most",),
+        notes=[
+            f"Exact intervals on all labels, each for a limit named beforehand{more}",
+            "Wrong answers state something false. Answers that decline are left out.",
+        ],
     )  # fmt: skip
-    for n, limit in enumerate(part.limit.tolist()):
-        mark = " <" if limit == result.certified.limit else ""
-        table.add_row(
-            Text(f"{limit + 0.0:.6g}{mark}"),
-            f"{part.answered[n]:,}",
-            f"{part.answered[n] / levels.units:.0%}",
-            f"{part.wrong[n]:,}",
-            f"{100 * curve.risk[n]:.1f} %",
-            f"[{100 * curve.low[n]:.1f}, {100 * curve.high[n]:.1f}]",
-            f"{100 * curve.bound[n]:.1f} %",
-        )
     console.print()
-    console.print(table)
-    _print(
-        console,
-        "Exact intervals on all labels, each for a limit named beforehand"
-        + ("; <: the limit." if result.certified.limit is not None else "."),
-        "dim",
-    )
+    render_table(table, console)
 
 
 def _place_at(levels: RiskLevels, limit: float) -> int:
@@ -542,7 +540,3 @@ def guard_json(result: FittedGuard) -> dict[str, object]:
         "scores": result.labeled.board.table(),
         "notices": result.notices,
     }
-
-
-def _print(console: Console, text: str, style: str) -> None:
-    console.print(Text(line(text), style), soft_wrap=True)

@@ -12,22 +12,23 @@ import altair as alt
 from sayso.guard.history import WatchPage
 from sayso.metrics.intervals import exact_interval
 from sayso.records import Estimate, InputError
-from sayso.report.charts import GRID, INK, LONG, MUTED, NARROW, SHORT, Drawing, data_of, finish
+from sayso.report.charts import GRID, LONG, MUTED, NARROW, SHORT, Drawing, data_of, finish
 from sayso.report.number_tables import NumberTable, grid
 from sayso.report.numbers import capital, percent
 from sayso.report.opening import PageOpening
 from sayso.report.page import sheet_page, write_index
 from sayso.report.sheet import Chart, Section, Sheet
 
-#: points of a drawing in a wide window and on a phone
-MOST_POINTS, MOST_POINTS_NARROW = 60, 24
+#: points of a drawing; on a phone a third of them
+MOST_POINTS = 60
 NOT_SHOWN = (
     "why a rate changed: another model behind the same name, another prompt or other questions all "
     "look alike. A small change needs many answers; the table says which ones are seen."
 )
 WRONG = (
+    "wrong answers",
     "Answers that state something false by their label or gold, and values stated for questions "
-    "without an answer. Answers that decline are not counted."
+    "without an answer. Answers that decline are not counted.",
 )
 SEEN = (
     "With a probability of at least 80 %, after 10,000 answers without a change. A smaller change "
@@ -55,17 +56,17 @@ def watch_sheet(shown: WatchPage) -> Sheet:
     """Return all that is shown of a watch: the chart of the first alarm first."""
     charts = {rate: _chart(rate, shown) for rate in shown.words}
     first = charts.pop(shown.alarms[0]["rate"] if shown.alarms else next(iter(charts)))
-    sections = [
-        Section("alarms", "Where were the alarms?", [alarms_table(shown)]),
-        Section("others", "How did the other rates change?", (), [*charts.values()]),
-    ]
     return Sheet(
         f"Do the answers in {shown.summary['log']} still hold?",
         PageOpening(watch_sentence(shown), NOT_SHOWN),
         chart=first,
         main=watched_rates_table(shown),
-        sections=sections,
+        sections=[
+            Section("alarms", "Where were the alarms?", [alarms_table(shown)]),
+            Section("others", "How did the other rates change?", (), [*charts.values()]),
+        ],
         cautions=[f"{capital(note)}." for note in shown.notes],
+        terms=[WRONG],
         method=METHOD,
     )
 
@@ -98,42 +99,32 @@ def _chart(rate: str, shown: WatchPage) -> Chart:
 
 def rate_chart(rate: str, shown: WatchPage, width: int) -> Drawing | None:
     """Return points with intervals over the answers, with the baseline's band and the alarms."""
-    most = MOST_POINTS if width > NARROW else MOST_POINTS_NARROW
-    stretches, told = shown.history.stretches(rate, most), shown.summary["rates"][rate]
+    stretches = shown.history.stretches(rate, MOST_POINTS if width > NARROW else MOST_POINTS // 3)
     if not stretches:
         return None
-    rows = [
-        {"x": (first + last) / 2, "y": count / n, "low": ends[0], "high": ends[1]}
-        for first, last, count, n in stretches
-        for ends in [exact_interval(count, n)]
-    ]
-    low, high = exact_interval(told["baseline_count"], told["baseline_n"])
+    told = shown.summary["rates"][rate]
+    shares = [((first + last) / 2, _share(count, n)) for first, last, count, n in stretches]
+    rows = [{"x": x, "y": e.value, "low": e.low, "high": e.high or 0} for x, e in shares]
+    before = _share(told["baseline_count"], told["baseline_n"])
     bounds = [change["bound"] for change in told["changes"].values()]
     end = max(shown.history.width * 2, stretches[-1][1])
-    top = max([row["high"] or 0 for row in rows] + [high or 0.0] + bounds)
+    top = max([row["high"] for row in rows] + [before.high or 0.0, *bounds])
     scale = alt.Scale(domain=[0, min(1.0, 1.08 * top)], nice=False)
-    span = alt.Scale(domain=[0, end], nice=False)
-    x = alt.X("x:Q", title="answers", scale=span)
+    x = alt.X("x:Q", title="answers", scale=alt.Scale(domain=[0, end], nice=False))
     y = alt.Y("y:Q", title="share", axis=alt.Axis(format=".0%", tickCount=5), scale=scale)
-    band = alt.Chart(data_of([{"x": 0, "end": end, "y": low, "high": high}]))
+    band = alt.Chart(data_of([{"x": 0, "end": end, "y": before.low, "high": before.high}]))
+    lines = alt.Chart(data_of([{"y": bound} for bound in bounds]))
+    alarms = alt.Chart(data_of([{"x": a["answer"]} for a in shown.alarms if a["rate"] == rate]))
     base = alt.Chart(data_of(rows))
     layers = [
         band.mark_rect(color=GRID, opacity=0.8).encode(x=x, x2="end:Q", y=y, y2="high:Q"),
-        alt.Chart(data_of([{"y": bound} for bound in bounds]))
-        .mark_rule(color=MUTED, strokeDash=[5, 4]).encode(y=y),
+        lines.mark_rule(color=MUTED, strokeDash=[5, 4]).encode(y=y),
         base.mark_line(color=SHORT, strokeWidth=1.2).encode(x=x, y=y),
         base.mark_rule(color=SHORT, strokeWidth=1.2).encode(x=x, y="low:Q", y2="high:Q"),
         base.mark_point(color=SHORT, size=34, filled=True, opacity=1).encode(x=x, y=y),
-    ]  # fmt: skip
-    marks = [{"x": a["answer"], "label": "alarm"} for a in shown.alarms if a["rate"] == rate]
-    if marks:
-        at = alt.Chart(data_of(marks))
-        text = at.mark_text(color=INK, align="right", dx=-5, dy=8, baseline="top", fontSize=12)
-        layers += [
-            at.mark_rule(color=LONG, strokeWidth=2.5).encode(x=x),
-            text.encode(x=x, y=alt.value(0), text="label:N"),
-        ]
-    return finish(alt.layer(*layers), width, 230 if width > NARROW else 210)
+        alarms.mark_rule(color=LONG, strokeWidth=2.5).encode(x=x),
+    ]
+    return finish(alt.layer(*layers), width, 220)
 
 
 def watched_rates_table(shown: WatchPage) -> NumberTable:
@@ -148,7 +139,7 @@ def watched_rates_table(shown: WatchPage) -> NumberTable:
     }
     return grid(
         "Rates in the baseline and in the log", rows, columns, lambda told, column: column(told),
-        meanings={seen: SEEN, shown.words.get("error", ""): WRONG},
+        meanings={seen: SEEN},
     )  # fmt: skip
 
 
