@@ -506,14 +506,15 @@ def test_the_page_shows_rates_and_alarms(tmp_path: Path, earlier: Path) -> None:
     page = place.read_text("utf-8")
     assert "Alarm at answer 5" in page
     assert "<svg" in page
-    assert ">alarm</text>" in page
+    assert "A thick line marks an alarm" in page
+    assert "Answers that decline are not counted" in page
     assert "&lt;b&gt;&amp;" in page
     assert "<b>&" not in page
     assert "guard.json" not in page
     guard = tmp_path / "guard.json"
     guard.write_bytes(written_guard(guard_file()))
     watched(log, earlier, page=place, guard=guard, keep_guard=True)
-    assert "The promise of guard.json stands." in place.read_text("utf-8")
+    assert "The promise of guard.json stands" in place.read_text("utf-8")
     _, summary = watched(log, earlier, page=place, guard=guard)  # our own page is replaced
     page = place.read_text("utf-8")
     assert "The promise of guard.json is withdrawn" in page

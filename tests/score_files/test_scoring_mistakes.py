@@ -12,7 +12,7 @@ from rich.console import Console
 from sayso.cli import execute
 from sayso.datasets.answer_files import open_answer_file
 from sayso.records import InputError
-from sayso.score_files.leaderboard import render_scores
+from sayso.score_files.page import render_scores
 from sayso.scores import choose
 
 ROW = {"question": "Who wrote Emma?", "answer": "Jane Austen", "gold": "Jane Austen"}
@@ -43,7 +43,7 @@ def test_other_signs_between_cells(tmp_path: Path) -> None:
 def test_scores_that_miss_on_as_many_rows_share_a_line() -> None:
     out = io.StringIO()
     values = {"a": 59, "b": 60, "c": 59, "d": 1}
-    render_scores(Console(file=out, width=200), 60, values, {})
+    render_scores(Console(file=out, width=200), 60, values, {}, verbose=True)
     assert out.getvalue().splitlines() == [
         "4 scores of 60 rows", "on all rows: b", "on 59 rows: a, c", "on 1 row: d",
     ]  # fmt: skip
@@ -81,7 +81,8 @@ def test_a_text_where_samples_belong_is_told(
 ) -> None:
     file = str(_file(tmp_path, {**ROW, "samples": "Austen"}))
     assert execute(["score", file]) == 0
-    assert "scores not computed (samples is a text, expected a list of" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert "not computed (samples is a text, expected a list of" in said
     assert execute(["score", file, "--verbose"]) == 0
     said = capsys.readouterr().out
     assert "not computed (samples is a text, expected a list of texts): naive_entropy" in said

@@ -12,7 +12,8 @@ import pytest
 from rich.console import Console
 
 from sayso.records import Estimate
-from sayso.score_files.leaderboard import LENGTH, Board, render_board
+from sayso.score_files.leaderboard import LENGTH, Board
+from sayso.score_files.page import render_board
 from sayso.score_files.score import score_file
 
 TIMES = 9

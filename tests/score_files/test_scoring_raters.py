@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from sayso.datasets.answer_rows import answer_row
-from sayso.score_files.leaderboard import render_board
+from sayso.score_files.page import grader_agreement_table, render_board
 from sayso.score_files.score import FileScores, score_file
 
 #: answer, votes of three people; the gold is "Paris". Long right answers fail ROUGE-L
@@ -36,8 +36,13 @@ def scored(path: Path, rows: list[tuple[str, object]]) -> FileScores:
 def shown(found: FileScores) -> str:
     assert found.board is not None
     out = io.StringIO()
-    render_board(found.board, Console(file=out, width=80))
+    render_board(found.board, Console(file=out, width=80), verbose=True)
     return out.getvalue()
+
+
+def agreement(found: FileScores) -> str:
+    """Return the table of graders."""
+    return shown(found).partition("with the same verdict\n")[2].partition("\n! ")[0]
 
 
 def test_votes_by_hand(tmp_path: Path) -> None:
@@ -54,11 +59,13 @@ def test_votes_by_hand(tmp_path: Path) -> None:
     assert same["person 1", "rouge_l"].value == pytest.approx(3 / 5)
     # without person 1: 1, 0, tie, 0, 0 of which the first says 1, 0, 0 on rows 1, 2, 4 and 1 on 5
     assert (raters.others["person 1"].value, raters.others["person 1"].n) == (3 / 4, 4)
-    text = shown(scored(tmp_path, [*ROWS] * 5))  # too few are not compared in a table
-    assert "Agreement: share of answers" in text
-    assert "majority of the 3 people" in " ".join(text.split())
-    table = text.partition("Agreement: share")[2].partition("most others:")[0]
+    often = scored(tmp_path, [*ROWS] * 5)  # too few are not compared in a table
+    table = agreement(often)
     assert max(map(len, table.splitlines())) <= 80
+    assert "person 1" in table
+    assert often.board is not None
+    (meaning,) = dict(grader_agreement_table(often.board).meanings).values()
+    assert "majority of the 3 people" in meaning
 
 
 def test_one_person_is_a_grader_among_others(tmp_path: Path) -> None:
@@ -68,7 +75,9 @@ def test_one_person_is_a_grader_among_others(tmp_path: Path) -> None:
     assert raters is not None
     assert raters.panel[:2] == ("people", "rules")
     often = scored(tmp_path, [(a, votes[0]) for a, votes in ROWS] * 5)
-    assert "is not ground truth" in " ".join(shown(often).split())
+    assert often.board is not None
+    (meaning,) = dict(grader_agreement_table(often.board).meanings).values()
+    assert "is not ground truth" in meaning
 
 
 def test_ties_have_no_verdict_and_keep_their_votes(tmp_path: Path) -> None:
@@ -82,7 +91,7 @@ def test_ties_have_no_verdict_and_keep_their_votes(tmp_path: Path) -> None:
 
 def test_more_graders_than_columns_fit(tmp_path: Path) -> None:
     found = scored(tmp_path, [(a, [votes[0]] * 9) for a, votes in ROWS] * 5)
-    table = shown(found).partition("Agreement: share")[2].partition("most others:")[0]
+    table = agreement(found)
     assert max(map(len, table.splitlines())) <= 80
     assert "person 9" in table
 

@@ -656,7 +656,7 @@ def left_out_text(result: Board) -> str:
 
 def board_warnings(result: Board) -> list[str]:
     """Return what a reader must know before quoting a row."""
-    texts = [*([result.problem] if result.problem else ()), *result.unread]
+    texts = [result.problem] if result.problem else []
     if left := left_out_text(result):
         texts.append(f"{left} (of {result.rows:,} answers)")
     if result.raters is not None and result.raters.more:
@@ -684,7 +684,7 @@ def board_warnings(result: Board) -> list[str]:
     if result.no_text_only:
         why = line(result.no_text_only, 200)
         texts.append(f"the baseline of the words alone is missing: {why}")
-    return [capital(text) for text in texts]
+    return [*result.unread, *map(capital, texts)]
 
 
 def shown_entries(result: Board, shown: int) -> list[LeaderboardEntry]:

@@ -5,6 +5,7 @@ What a file holds is data here: templates escape it, as on the page of a run.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -85,7 +86,7 @@ def board_sheet(board: Board, charts: Sequence[Chart] = (), *, whole: bool = Tru
     others = [entry for entry in board.entries if entry not in shown]
     main = board_table(board, shown)
     if others:
-        more = f"{plural(len(others), 'other score')} have a table of their own (in the terminal: --verbose)."
+        more = f"{plural(len(others), 'other score')}: in the next table (--verbose prints it)."
         main = main._replace(notes=(more, *main.notes))
     return Sheet(
         "Which uncertainty score detects the errors?",
@@ -279,8 +280,12 @@ def render_scores(
     verbose: bool = False,
 ) -> None:
     """Print how many scores there are; ``verbose``: which, on how many rows, and why not others."""
-    less = f"; {len(missing)} not computed (--verbose says why)" if missing else ""
-    say(console, f"{plural(len(values), 'score')} of {plural(rows, 'row')}{less}", "bold")
+    text = f"{plural(len(values), 'score')} of {plural(rows, 'row')}"
+    if missing and not verbose:
+        most, count = Counter(missing.values()).most_common(1)[0]
+        of = f" for {count} of them" if count < len(missing) else ""
+        text += f"; {len(missing)} not computed ({line(most, 120)}{of}): --verbose lists them"
+    say(console, text, "bold")
     for text in score_sentences(rows, values, missing) if verbose else ():
         say(console, text, "")
 
