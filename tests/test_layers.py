@@ -527,7 +527,6 @@ ALONE = {
     "sayso.protocols.uncle.seeds": "UNCLE over training seeds: numbers, apart from who trains",
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",
     "sayso.protocols.selective.board": "a figure of many systems, with its labels",
-    "sayso.score_files.page": "the page of sayso score, beside its tables",
     "sayso.train.draws": "the draws that rows are made of",
     "sayso.train.export": "formats of other trainers",
     "sayso.train.proof": "numbers and tests of trained models, apart from training them",
