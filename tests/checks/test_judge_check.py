@@ -659,9 +659,9 @@ def test_one_signature_is_printed(tmp_path: Path) -> None:
     assert set(re.findall(r"rules@\d+", printed)) == {check.signature}
     assert "chances are slight" not in printed
     assert any(
-        row[0] == "chances are slight"
-        for _, _, t in judge_check_text(check, verbose=True).tables
-        for row in t
+        labels == ("chances are slight",)
+        for table in judge_check_text(check, verbose=True).tables
+        for labels, _ in table.rows
     )
 
 

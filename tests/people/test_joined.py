@@ -136,7 +136,7 @@ def test_only_the_first_table_leaves_ties_out(differing: Path) -> None:
     for reading in kind.readings:
         assert reading.judge.n == sum(map(sum, reading.confusion)) == 60
     text = agreement_text(result)
-    assert text.tables[0][1][-1] == "no majority"
+    assert text.tables[0].columns[-1] == "no majority"
     assert f"{ties} without a majority" in text.head[1]
 
 
@@ -145,6 +145,6 @@ def test_one_annotator_is_of_one_mind(tmp_path: Path) -> None:
     label_run(run, "A", as_judge, n=20)
     result = agreement(run, resamples=50)
     text = agreement_text(result)
-    assert list(text.tables[0][1]) == ["items", "people confirm it", "people contradict it"]
-    assert {len(row) for row in text.tables[0][2]} == {4}
+    assert list(text.tables[0].columns) == ["items", "people confirm it", "people contradict it"]
+    assert {len(entries) for _, entries in text.tables[0].rows} == {3}
     assert "people have no majority" not in {row["what"] for row in result.table()}

@@ -19,9 +19,9 @@ from sayso.protocols.uncle.report import sheet
 from sayso.records import Verdict
 from sayso.report import terminal, write
 from sayso.report.corrected import judge_effect
+from sayso.report.number_tables import NumberTable
 from sayso.report.page import run_pages
-from sayso.report.sheet import StoredAnswers, render_sheet
-from sayso.report.terminal import TextTables
+from sayso.report.sheet import StoredAnswers, ToldTables, render_sheet
 from sayso.storage.run_folder import Manifest, RunFolder
 from support.label_runs import answers_run, as_judge, label_run
 from support.report_folders import estimates
@@ -174,7 +174,8 @@ def test_the_tables_of_both_commands_hold_hostile_text() -> None:
         failed=0, prompt_tokens=1, completion_tokens=1, dollars=None, notices=(HOSTILE,),
     )  # fmt: skip
     render_check(check, console)
-    tables = TextTables([HOSTILE], [(HOSTILE, ("b",), [(HOSTILE, "1")])], [HOSTILE], [HOSTILE])
+    table = NumberTable("", HOSTILE, ("",), ("b",), [((HOSTILE,), (HOSTILE,))])
+    tables = ToldTables([HOSTILE], [table], [HOSTILE], [HOSTILE])
     render_judge(tables, None, console)
     render_judge(tables, "/a/file", console)
     text = out.getvalue()

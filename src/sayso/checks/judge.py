@@ -66,7 +66,9 @@ from sayso.records import (
     question_id,
 )
 from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
-from sayso.report.terminal import TextTables, render_tables, say
+from sayso.report.number_tables import NumberTable, grid
+from sayso.report.sheet import ToldTables, render_told
+from sayso.report.terminal import say
 from sayso.runs.costs import Meter, dollars, is_endpoint
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
 from sayso.runs.stages import now, requested_and_missing
@@ -782,9 +784,9 @@ def _pairs(judge: Any) -> tuple[int, int, int]:
 # ---- terminal
 
 
-def render_judge(text: TextTables, kept: str | None, console: Console) -> None:
+def render_judge(text: ToldTables, kept: str | None, console: Console) -> None:
     """Print a check of a judge; ``kept`` is the file that later reports cite."""
-    render_tables(text, console)
+    render_told(text, console)
     if kept is None:
         say(
             console,
@@ -795,10 +797,10 @@ def render_judge(text: TextTables, kept: str | None, console: Console) -> None:
         say(console, f"stored; every later report with this judge will cite it: {kept}", "", True)
 
 
-def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> TextTables:
+def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> ToldTables:
     """Return a check of a judge as text; ``verbose``: with how it reads each hedge."""
     head = [f"how far the judge {check.signature} can be trusted"]
-    tables: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
+    tables: list[NumberTable] = []
     for part in (check.ours, check.labelled):
         if part is not None:
             head += _set_lines(part)
@@ -806,22 +808,22 @@ def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> TextTables:
     if check.words is not None:
         head += _wording(check.words, check.signature)
     if check.words is not None and verbose:
-        rows = [
-            (
-                row.phrase,
-                "unread" if row.mean is None else f"{row.mean:.2f}",
-                f"{row.median:.2f} [{row.low:.2f}–{row.high:.2f}]",
+        tables.append(
+            grid(
+                "hedges, mean score",
+                {row.phrase: row for row in check.words.phrases},
+                {"here": _mean, "people, median [quartiles]": _quartiles},
+                lambda row, shown: shown(row),
+                labels=("hedge",),
             )
-            for row in check.words.phrases
-        ]
-        tables.append(("hedges, mean score", ("here", "people, median [quartiles]"), rows))
+        )
     attacks = check.injection
     bad = [
         f"an injected text changed its verdict: {name} (1 of {attacks.tried} attacks)"
         for name in attacks.changed
     ]
     bad += [f"an injected text made its verdict unreadable: {name}" for name in attacks.unread]
-    return TextTables(head, tables, bad, _closing(check))
+    return ToldTables(head, tables, bad, _closing(check))
 
 
 def _set_lines(part: SetResult) -> list[str]:
@@ -863,17 +865,32 @@ def _left_line(left: LeftToModel) -> str:
     return f"{text}These labels do not show which of the two decides them better"
 
 
-def _set_tables(part: SetResult) -> list[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
+def _mean(row: Any) -> str:
+    return "unread" if row.mean is None else f"{row.mean:.2f}"
+
+
+def _quartiles(row: Any) -> str:
+    return f"{row.median:.2f} [{row.low:.2f}–{row.high:.2f}]"
+
+
+def _set_tables(part: SetResult) -> list[NumberTable]:
     """Return the tables of one set: agreement by kind of answer, and by stance."""
-    tables: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = []
-    groups = [(group.name, _share(group.agreed)) for group in part.groups]
-    if groups:
-        tables.append((f"{part.name}, by kind", ("agreed [95 % range]",), groups))
-    stances = [(r.stance, _share(r.precision), _share(r.recall)) for r in part.stances]
-    if stances:
-        columns = ("judged so: labelled so", "labelled so: judged so")
-        tables.append((f"{part.name}, by stance", columns, stances))
-    return tables
+    return [
+        grid(
+            f"{part.name}, by kind",
+            {group.name: group for group in part.groups},
+            {"agreed [95 % range]": "agreed"},
+            lambda row, name: _share(getattr(row, name)),
+            labels=("kind",),
+        ),
+        grid(
+            f"{part.name}, by stance",
+            {row.stance: row for row in part.stances},
+            {"judged so: labelled so": "precision", "labelled so: judged so": "recall"},
+            lambda row, name: _share(getattr(row, name)),
+            labels=("stance",),
+        ),
+    ]
 
 
 def _closing(check: JudgeCheck) -> list[str]:

@@ -24,7 +24,8 @@ from sayso.progress import Progress, Silent
 from sayso.protocols.uncle.measure import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
 from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
-from sayso.report.terminal import folded_table, safe_text, say
+from sayso.report.number_tables import grid, render_table
+from sayso.report.terminal import say
 from sayso.runs.costs import add, dollars, known_price
 
 Answer = Literal["yes", "no", "cannot tell"]
@@ -821,20 +822,16 @@ def check_json(result: Check) -> str:
     return msgspec.json.format(msgspec.json.encode(result)).decode()
 
 
-COLORS = {"yes": "green", "no": "yellow", "cannot tell": "dim"}
-
-
 def render_check(result: Check, console: Console) -> None:
     """Print what a model can do. All texts may come from an endpoint: no markup in them."""
     say(console, f"what {result.signature} can do", "bold")
     if result.card:
         say(console, result.card, "dim")
-    table = folded_table(console, "", "", "what was seen", "what follows")
-    for finding in result.findings:
-        style = COLORS.get(finding.answer, "")
-        cells = (safe_text(finding.what, console), safe_text(finding.answer, console, style))
-        table.add_row(*cells, safe_text(finding.seen, console), safe_text(finding.follows, console))
-    console.print(table)
+    shown = {"": "answer", "what was seen": "seen", "what follows": "follows"}
+    rows = {finding.what: finding for finding in result.findings}
+    table = grid("", rows, shown, lambda finding, name: str(getattr(finding, name)))
+    if result.findings:
+        render_table(table, console)
     for text in _left_out_texts(result):
         say(console, f"! {text}", "yellow")
     if not result.left_out and not any(NOT_OWN in f.follows for f in result.findings):

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from sayso.people import labeling as labelings
     from sayso.people import labels as stores
     from sayso.people import server as servers
-    from sayso.report import terminal
+    from sayso.report import sheet
 else:  # loaded when somebody labels
     printing = Later("sayso.cli.printing")
     labelings, servers = Later("sayso.people.labeling"), Later("sayso.people.server")
-    stores, terminal = Later("sayso.people.labels"), Later("sayso.report.terminal")
+    stores, sheet = Later("sayso.people.labels"), Later("sayso.report.sheet")
     agreements = Later("sayso.people.agreement")
 
 
@@ -204,7 +204,7 @@ def agreement(
         printing.print_json(results[0] if len(results) == 1 else results)
         return 0
     for result in results:
-        terminal.render_tables(agreements.agreement_text(result), printing.terminal())
+        sheet.render_told(agreements.agreement_text(result), printing.terminal())
     if len(results) > 1:
-        terminal.render_tables(agreements.models_text(results), printing.terminal())
+        sheet.render_told(agreements.models_text(results), printing.terminal())
     return 0

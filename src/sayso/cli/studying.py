@@ -18,10 +18,9 @@ from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
 from sayso.records import InputError, content_id
 from sayso.report.formats import wanted, write_files
-from sayso.report.number_tables import NumberTable, json_rows, render_table
+from sayso.report.number_tables import NumberTable, grid, json_rows, render_table
 from sayso.report.numbers import json_text
-from sayso.report.terminal import plain_table, safe_text
-from sayso.runs.dry_run import between, money, total_text
+from sayso.runs.dry_run import RunEstimate, between, money, total_text
 from sayso.runs.result import lost_answers
 from sayso.storage.run_folder import FIGURES
 from sayso.storage.yaml_file import read_yaml
@@ -167,12 +166,10 @@ MOST_NAMED = 5
 
 
 def _list_layouts() -> None:
-    table = plain_table()
-    for head in ("layout", "shows", "of"):
-        table.add_column(head)
-    for name, (_, layout) in layouts().items():
-        table.add_row(name, layout.title, layout.reference)
-    Console().print(table)
+    rows = {name: layout for name, (_, layout) in layouts().items()}
+    shown = {"shows": "title", "of": "reference"}
+    table = grid("", rows, shown, lambda one, field: getattr(one, field), labels=("layout",))
+    render_table(table, Console())
 
 
 def _show(found: Study, out: Path, flags: StudyFlags) -> None:
@@ -222,38 +219,41 @@ def _tables(found: Study, names: Sequence[str]) -> tuple[list[NumberTable], list
     return tables, named
 
 
-def _price(grid: Grid, *, as_json: bool) -> None:
-    price = price_grid(grid)
+def _tokens(plan: RunEstimate, kind: str) -> str:
+    return between([sum(getattr(s, kind)[end] for s in plan.stages) for end in (0, 1)])
+
+
+def _price_of(plan: RunEstimate) -> str:
+    local = all(label == "local, no price" for label in plan.prices.values())
+    return "none" if local else money(plan.dollars)
+
+
+def _price(study: Grid, *, as_json: bool) -> None:
+    price = price_grid(study)
     if as_json:
-        print(json_text(msgspec.to_builtins(_as_json(grid, price))))
+        print(json_text(msgspec.to_builtins(_as_json(study, price))))
         return
     for text in dict.fromkeys(c for plan in price.plans.values() for c in plan.cautions):
         print(f"! {text}")
-    table, console = plain_table(), Console()
-    table.add_column("cell")
-    for head in ("requests", "in the cache", "prompt tokens", "answer tokens", "price"):
-        table.add_column(head, justify="right")
-    for number, cell in enumerate(grid.cells):
-        plan = price.plans.get(number)
-        if plan is None:
-            why = "left out" if number in price.left_out else "finished"
-            table.add_row(safe_text(cell.title, console), why, "", "", "", "")
-            continue
-        requests = sum(s.requests.high for s in plan.stages)
-        cached = sum(s.cached for s in plan.stages)
-        prompts, answers = (
-            [sum(getattr(s, kind)[end] for s in plan.stages) for end in (0, 1)]
-            for kind in ("prompt_tokens", "completion_tokens")
-        )
-        local = all(label == "local, no price" for label in plan.prices.values())
-        table.add_row(
-            safe_text(cell.title, console), f"{requests:,.0f}", f"{cached:,}", between(prompts),
-            between(answers), "none" if local else money(plan.dollars),
-        )  # fmt: skip
-    console.print(table)
+    columns = {
+        "requests": lambda plan: f"{sum(s.requests.high for s in plan.stages):,.0f}",
+        "in the cache": lambda plan: f"{sum(s.cached for s in plan.stages):,}",
+        "prompt tokens": lambda plan: _tokens(plan, "prompt_tokens"),
+        "answer tokens": lambda plan: _tokens(plan, "completion_tokens"),
+        "price": _price_of,
+    }
+    rows = {
+        (cell.title, "left out" if n in price.left_out else "" if n in price.plans else "finished"):
+        price.plans.get(n)
+        for n, cell in enumerate(study.cells)
+    }  # fmt: skip
+    shown = grid(
+        "", rows, columns, lambda plan, of: "" if plan is None else of(plan), labels=("cell", "")
+    )
+    render_table(shown, Console())
     print(total_text(price.total))
     print("Requests that several cells share are paid for once and counted for the first of them.")
-    left_out = [(grid.cells[n], reason) for n, reason in price.left_out.items()]
+    left_out = [(study.cells[n], reason) for n, reason in price.left_out.items()]
     _note_left_out(
         [CellOutcome(c.model, c.data, c.protocol, "", "left out", r) for c, r in left_out]
     )

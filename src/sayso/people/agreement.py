@@ -72,7 +72,8 @@ from sayso.protocols.pool import clusters_of
 from sayso.records import Estimate, InputError, Question, Verdict
 from sayso.report import charts, figures
 from sayso.report.notebook import Plotted, data_frame, html_table, short_repr
-from sayso.report.terminal import TextTables
+from sayso.report.number_tables import Entry, NumberTable, grid
+from sayso.report.sheet import ToldTables
 from sayso.runs.measure import run_path
 from sayso.storage.run_folder import RunFolder
 
@@ -808,19 +809,20 @@ NEAR = 0.25
 # ---- terminal
 
 
-def agreement_text(result: RunAgreement) -> TextTables:
+def agreement_text(result: RunAgreement) -> ToldTables:
     """Return the result as text; it ends with how many labels would halve the main interval."""
     head = [f"how far the judge {result.judge} agrees with the people who labeled {result.run}"]
     head += [_counts_text(kind) for kind in result.kinds]
-    rows = [
-        (kind.title, f"{kind.agreed.n}", *map(percent_text, (kind.agreed, kind.error, kind.split)))
-        for kind in result.kinds
-    ]
-    columns = ["items", "people confirm it", "people contradict it", "no majority"]
+    columns: dict[str, Callable[[KindAgreement], Entry]] = {
+        "items": lambda kind: f"{kind.agreed.n}",
+        "people confirm it": lambda kind: percent_text(kind.agreed),
+        "people contradict it": lambda kind: percent_text(kind.error),
+        "no majority": lambda kind: percent_text(kind.split),
+    }
     if all(len(kind.annotators) == 1 for kind in result.kinds):  # and so always of one mind
-        tables: list[TextTable] = [("", columns[:-1], [row[:-1] for row in rows])]
-    else:
-        tables = [("", columns, rows)]
+        del columns["no majority"]
+    kinds = {kind.title: kind for kind in result.kinds}
+    tables = [grid("", kinds, columns, lambda kind, of: of(kind))]
     for kind in result.kinds:
         tables += _kind_tables(kind)
         if kind.worst:
@@ -834,23 +836,22 @@ def agreement_text(result: RunAgreement) -> TextTables:
         for kind in result.kinds
         if kind.agreed.low is None and kind.agreed.problem
     ]
-    return TextTables(head, tables, bad, tail)
+    return ToldTables(head, tables, bad, tail)
 
 
-def models_text(results: Sequence[RunAgreement]) -> TextTables:
+def models_text(results: Sequence[RunAgreement]) -> ToldTables:
     """Return how far the judges of several runs agree with people, a row for each run and kind."""
-    rows = [
-        (
-            f"{line(result.model, 60)}: {kind.title}",
-            line(result.judge, 40),
-            f"{kind.agreed.n}",
-            percent_text(kind.agreed),
-        )
+    rows = {
+        f"{line(result.model, 60)}: {kind.title}": (result, kind)
         for result in results
         for kind in result.kinds
-    ]
-    tables: list[TextTable] = [("by model", ("judge", "items", "people confirm it"), rows)]
-    return TextTables([], tables, [], [])
+    }
+    columns: dict[str, Callable[[RunAgreement, KindAgreement], Entry]] = {
+        "judge": lambda result, kind: line(result.judge, 40),
+        "items": lambda result, kind: f"{kind.agreed.n}",
+        "people confirm it": lambda result, kind: percent_text(kind.agreed),
+    }
+    return ToldTables([], [grid("by model", rows, columns, lambda row, of: of(*row))])
 
 
 def _counts_text(kind: KindAgreement) -> str:
@@ -880,80 +881,79 @@ def _left_out(kind: KindAgreement) -> Iterator[str]:
                 )
 
 
-TextTable = tuple[str, Sequence[str], Sequence[Sequence[str]]]
-
-
-def _kind_tables(kind: KindAgreement) -> Iterator[TextTable]:
-    columns: tuple[str, ...]
+def _kind_tables(kind: KindAgreement) -> Iterator[NumberTable]:
     for reading in kind.readings:
-        sides = (reading.judge, reading.people)
-        rows: list[Sequence[str]] = [("items", *(f"{side.n}" for side in sides))]
-        for name, words in COEFFICIENT_NAMES.items():
-            rows.append((words, *(bare_text(getattr(side, name)) for side in sides)))
-        columns = ("judge and people", "people among themselves")
-        yield f"{kind.title}, {reading.name}", columns, rows
+        sides = {"judge and people": reading.judge, "people among themselves": reading.people}
+        rows = {"items": "n", **{words: name for name, words in COEFFICIENT_NAMES.items()}}
+        yield grid(f"{kind.title}, {reading.name}", rows, sides, _coefficient)
     if kind.doubt_found is not None and kind.doubt_invented is not None:
-        shares = (percent_text(kind.doubt_found), percent_text(kind.doubt_invented))
-        columns = ("of the doubt", "of other answers")
-        yield f"{kind.title}: the judge reads doubt in", columns, [("all", *shares)]
+        columns = {"of the doubt": kind.doubt_found, "of other answers": kind.doubt_invented}
+        yield grid(
+            f"{kind.title}: the judge reads doubt in", {"all": 0}, columns,
+            lambda _, e: percent_text(e),
+        )  # fmt: skip
     if kind.sureness is not None:
-        columns = ("value [95 %]",)
-        shown = [(what, bare_text(e)) for what, e in agreement_numbers(kind) if e.name in SURENESS]
-        yield f"{kind.title}: how sure, 0 to 1", columns, shown
+        told = {what: e for what, e in agreement_numbers(kind) if e.name in SURENESS}
+        yield grid(
+            f"{kind.title}: how sure, 0 to 1", told, {"value [95 %]": 0}, lambda e, _: bare_text(e)
+        )
     for reading in kind.readings:
-        used = [
-            place
+        used = {
+            label: place
             for place, label in enumerate(reading.labels)
             if any(reading.confusion[place]) or any(row[place] for row in reading.confusion)
-        ]
-        cells = [
-            (reading.labels[row], *(f"{reading.confusion[row][column]}" for column in used))
-            for row in used
-        ]
-        columns = tuple(f"judge: {reading.labels[column]}" for column in used)
-        if cells:
-            yield f"{kind.title}, {reading.name}: people said", columns, cells
-    if kind.parts:
-        parts = [
-            (f"{part.by}: {line(part.name, 60)}", f"{part.agreed.n}", percent_text(part.agreed))
-            for part in kind.parts
-        ]
-        yield f"{kind.title}, by part", ("items", "judge agrees"), parts
-    if kind.matrix:
-        yield _matrix_table(kind)
+        }
+        yield grid(
+            f"{kind.title}, {reading.name}: people said", used,
+            {f"judge: {label}": place for label, place in used.items()},
+            lambda row, column, of=reading.confusion: f"{of[row][column]}",
+        )  # fmt: skip
+    yield grid(
+        f"{kind.title}, by part",
+        {f"{part.by}: {line(part.name, 60)}": part for part in kind.parts},
+        {"items": lambda e: f"{e.n}", "judge agrees": percent_text},
+        lambda part, of: of(part.agreed),
+    )
+    yield _matrix_table(kind)
+
+
+def _coefficient(name: str, side: Coefficients) -> str:
+    return f"{side.n}" if name == "n" else bare_text(getattr(side, name))
 
 
 SURENESS = ("pearson", "spearman", "difference", "distance", "alpha")
 
 
-def _matrix_table(kind: KindAgreement) -> TextTable:
+def _matrix_table(kind: KindAgreement) -> NumberTable:
     """Return the matrix of Santilli et al.'s table 1: the share of items graded alike."""
     pairs = {(p.first, p.second): p.same for p in kind.matrix}
     pairs |= {(second, first): e for (first, second), e in pairs.items()}
-    names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    rows: list[Sequence[str]] = []
-    for one in names:
-        cells = ("" if one == two else _plain_share(pairs[one, two]) for two in names)
-        others = (_plain_share(kind.others[one]),) if one in kind.others else ()
-        rows.append((line(one, 40), *cells, *others))
-    columns = (*(line(name, 40) for name in names), *(("other people",) if kind.others else ()))
-    return f"{kind.title}: right or wrong alike", columns, rows
+    pairs |= {(name, "other people"): e for name, e in kind.others.items()}
+    names = {line(name, 40): name for pair in pairs for name in pair if name != "other people"}
+    columns = {**names, **({"other people": "other people"} if kind.others else {})}
+
+    def alike(one: str, two: str) -> str:
+        e = pairs.get((one, two))
+        return "" if e is None or e.value is None else f"{e.value:.2f}"
+
+    return grid(f"{kind.title}: right or wrong alike", names, columns, alike)
 
 
-def _plain_share(e: Estimate) -> str:
-    return "" if e.value is None else f"{e.value:.2f}"
-
-
-def _examples(kind: KindAgreement) -> TextTable:
-    rows: list[Sequence[str]] = []
-    for one in kind.worst:
+def _examples(kind: KindAgreement) -> NumberTable:
+    def people(one: DisputedItem) -> str:
         said = Counter(label for _, label in one.people)
-        people = ", ".join(f"{label} ({count})" for label, count in said.most_common())
-        sure = "" if one.certainty is None else f" {one.certainty:.2f}"
-        text = f"{line(one.question, 80)} | {line(one.text, 120)}"
-        rows.append((text, f"{one.judge}{sure}", people))
+        return ", ".join(f"{label} ({count})" for label, count in said.most_common())
+
+    columns: dict[str, Callable[[DisputedItem], Entry]] = {
+        "answer": lambda one: line(one.text, 120),
+        "judge": lambda one: (
+            one.judge if one.certainty is None else f"{one.judge} {one.certainty:.2f}"
+        ),
+        "people": people,
+    }
     what = "furthest apart" if kind.sureness is not None else "the judge was surest, and wrong"
-    return f"{kind.title}: {what}", ("judge", "people"), rows
+    rows = {(f"{at}. {line(one.question, 76)}",): one for at, one in enumerate(kind.worst, 1)}
+    return grid(f"{kind.title}: {what}", rows, columns, lambda one, of: of(one))
 
 
 def percent_text(e: Estimate) -> str:

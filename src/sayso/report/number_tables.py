@@ -45,8 +45,8 @@ Row = TypeVar("Row")
 Column = TypeVar("Column")
 #: numbers from here on are written without decimals
 LARGE = 100
-#: characters of a name in a cell
-LONGEST = 80
+#: characters of a name, and of a text in a cell
+LONGEST, LONGEST_TEXT = 80, 400
 #: labels of rows that do not compare with each other, and what a caption calls them
 WITHIN = {"data": "data set", "domain": "domain", "bin": "bin", "correlation": "correlation"}
 #: ends the caption of a table with intervals
@@ -156,7 +156,7 @@ def value_text(entry: Entry, written: Written = "plain", decimals: int = 1) -> s
     if entry is None:
         return DASH
     if isinstance(entry, str):
-        return line(entry, LONGEST)
+        return line(entry, LONGEST_TEXT)
     if entry.value is None or is_bare(entry):
         return DASH
     if written == "own":
@@ -249,7 +249,8 @@ def render_table(table: NumberTable, console: Console, *, compact: bool = False)
 
     Those of J and of the abstention gap then stand below their numbers.
     """
-    say(console, table.title, "bold")
+    if table.title:
+        say(console, table.title, "bold")
     grid = _grid(table, console, intervals=True)
     free = console.options.update(max_width=10_000)
     wide = compact and Measurement.get(console, free, grid).maximum > console.width

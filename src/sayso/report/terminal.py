@@ -187,43 +187,6 @@ def safe_text(text: str, console: Console, style: str = "") -> Text:
     return Text(safe, style)
 
 
-class TextTables(NamedTuple):
-    """A result as text: head lines, tables of (title, columns, rows), closing lines.
-
-    ``bad`` lines are warnings.
-    """
-
-    head: Sequence[str]
-    tables: Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]
-    bad: Sequence[str]
-    tail: Sequence[str]
-
-
-def render_tables(text: TextTables, console: Console) -> None:
-    """Print head lines, tables, warnings and closing lines."""
-    for place, sentence in enumerate(text.head):
-        say(console, sentence, "" if place else "bold")
-    for title, columns, rows in text.tables:
-        console.print()
-        table = folded_table(console, title, *columns)
-        for row in rows:
-            table.add_row(*(safe_text(cell, console) for cell in row))
-        console.print(table)
-    console.print()
-    for sentence in text.bad:
-        say(console, f"! {sentence}", "yellow")
-    for sentence in text.tail:
-        say(console, sentence, "")
-
-
-def folded_table(console: Console, *columns: str) -> Table:
-    """Return an empty table whose long cells are folded, so that no two names look alike."""
-    table = plain_table()
-    for column in columns:
-        table.add_column(safe_text(column, console, "dim"), overflow="fold")
-    return table
-
-
 # ---- the judge: how well it did when it was checked, or that it never was
 
 #: words of a judge's signature -> the flags of ``sayso judge-check`` that say the same

@@ -76,7 +76,9 @@ from sayso.report.sheet import (
 )
 from sayso.storage.run_folder import Manifest, RunFolder
 
-RATES, MORE = NUMBERS.section("rates"), NUMBERS.section("more")
+MORE = NUMBERS.section("more")
+#: J, by which runs are told apart, then the rates of the paper
+RATES = {"J": NUMBERS["J"], **NUMBERS.section("rates")}
 #: parts of slices other than forms and methods
 PARTS = {
     ("given", "known"): "facts that both know",
