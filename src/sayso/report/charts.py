@@ -439,26 +439,21 @@ def forest_plot(
     references: list[Row],
     kinds: Sequence[str] = (),
     base: float = 0.0,
-    limits: tuple[float, float] | None = None,
 ) -> Drawing | None:
     """Return rows (:func:`chart_row`) by form with a line at ``base``.
 
     ``references`` (:func:`reference_of`) are drawn as small signs. ``kinds`` are other names of
-    series than the forms, up to six. The legend names what is drawn. Intervals are cut at
-    ``limits``, the ends of the axis.
+    series than the forms, up to six. The legend names what is drawn.
     """
     rows = [row for row in rows if row["value"] is not None]
     if not rows or len(kinds) > len(COLORS):
         return None
     ends = values([*rows, *references], "value", "low", "high")
-    domain = [*(limits or (min(base, *ends), max(base + 0.1, *ends)))]
     x = alt.X(
         "value:Q",
         title=title,
         axis=alt.Axis(tickCount=6, format=".2~f"),
-        scale=alt.Scale(
-            domain=domain, nice=False, clamp=limits is not None or alt.Undefined, padding=12
-        ),
+        scale=alt.Scale(domain=[min(base, *ends), max(base + 0.1, *ends)], nice=False, padding=12),
     )
     drawn = {row["row"] for row in (*rows, *references)}
     present = [name for name in order if name in drawn]

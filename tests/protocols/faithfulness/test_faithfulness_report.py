@@ -170,7 +170,7 @@ def test_thin_bins_are_told_beside_the_numbers() -> None:
 def gains(**other: Estimate) -> list[list[str]]:
     skills = [Estimate("skill", WHERE, 0.0, low=-0.1, high=0.1, n=9),
               Estimate("skill", OTHER, 0.2, low=0.1, high=0.3, n=9)]  # fmt: skip
-    return shown(report.gains_table(FaithfulnessResults([*skills, *other.values()])))
+    return shown(report.skill_gains(FaithfulnessResults([*skills, *other.values()])))
 
 
 def test_a_gain_stands_beside_both_skills() -> None:

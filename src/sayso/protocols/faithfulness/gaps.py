@@ -1,13 +1,13 @@
-"""Answers that a page shows, by the gap between how sure the words sound and what draws say.
+"""Answers by the gap between how sure their words sound and the share of draws that agree.
 
-Three stand at its top, and the most unfaithful ones of each method in a section, with their draws.
+A page shows three at its top, and the most unfaithful ones of each method with their draws.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Set
 from itertools import groupby
+from typing import NamedTuple
 
 from sayso.harmless import block, line
 from sayso.prompts.methods import METHOD_LABELS
@@ -21,33 +21,43 @@ from sayso.report.opening import NO_EXAMPLES, ChosenExamples, example
 from sayso.storage.run_folder import Manifest, RunFolder
 
 
-def examples(folder: RunFolder, manifest: Manifest, form: str, method: str) -> ChosenExamples:
-    """Return the answers of a method whose words fit the draws best, worst, and as the median."""
-    every = load_rows(stored_run(folder), settings_of_run(manifest, Settings()))
-    rows = next((r for r in every if r.form == form and r.method == method), None)
-    if rows is None or not rows.used.any():
-        return NO_EXAMPLES
-    used = rows.take(rows.used)
-    gap = abs(used.d - used.c)
-    order = sorted(range(len(gap)), key=lambda i: (gap[i], used.c[i], i))
-    places = dict.fromkeys([order[0], order[-1], order[(len(order) - 1) // 2]])
-    names = ("Words that fit", "Words that do not fit", "The median answer")
-    answers = _stored_answers(folder, {used.answers[at] for at in places})
-    questions = {q.id: q for q in folder.read("questions", Question)}
-    shown = []
-    for what, at in zip(names, places, strict=False):
-        question, right = questions[used.question[at]], used.right[at]
-        text = answers[used.answers[at]].text if used.answers[at] in answers else ""
-        kind = "" if math.isnan(right) else "correct" if right else "incorrect"
-        sure, agree = percent(float(used.d[at]), 0), f"{used.j[at]:.0f} of {used.k[at]:.0f}"
-        note = f"Its words sound {sure} sure; {agree} draws agree."
-        truth = golds_text(question)
-        shown.append(example(what, question.text, truth, text, kind=kind, note=note))
-    rule = (
-        "Chosen by the distance between how sure the words sound and the share of draws that "
-        "agree: the smallest (if tied, the least sure), the largest, and the median."
-    )
-    return ChosenExamples(shown, rule)
+class MeasuredClaim(NamedTuple):
+    """A claim of an answer: decisiveness and confidence, from ``agree`` of ``draws`` draws.
+
+    ``right`` is 1, 0, or NaN where nobody could tell.
+    """
+
+    question: Question
+    answer: str
+    decisiveness: float
+    confidence: float
+    agree: float
+    draws: float
+    right: float
+
+    @property
+    def gap(self) -> float:
+        """The distance between words and draws."""
+        return abs(self.decisiveness - self.confidence)
+
+
+def measured_claims(
+    folder: RunFolder, manifest: Manifest, form: str, method: str
+) -> list[MeasuredClaim]:
+    """Return the claims of a method with decisiveness and confidence, in the order of the run."""
+    run = stored_run(folder)
+    every = load_rows(run, settings_of_run(manifest, Settings()))
+    held = [rows.take(rows.used) for rows in every if (rows.form, rows.method) == (form, method)]
+    answers = _stored_answers(folder, {answer for rows in held for answer in rows.answers})
+    questions = {q.id: q for q in run.questions}
+    return [
+        MeasuredClaim(questions[question], answers[answer].text, *map(float, numbers))
+        for rows in held
+        for question, answer, *numbers in zip(
+            rows.question, rows.answers, rows.d, rows.c, rows.j, rows.k, rows.right, strict=True
+        )
+        if answer in answers
+    ]
 
 
 def _stored_answers(folder: RunFolder, wanted: Set[str]) -> dict[str, Generation]:
@@ -59,6 +69,31 @@ def _stored_answers(folder: RunFolder, wanted: Set[str]) -> dict[str, Generation
         if g.id in wanted
     }
 
+
+def examples(folder: RunFolder, manifest: Manifest, form: str, method: str) -> ChosenExamples:
+    """Return the answers of a method whose words fit the draws best, worst, and as the median."""
+    order = sorted(
+        measured_claims(folder, manifest, form, method), key=lambda one: (one.gap, one.confidence)
+    )
+    if not order:
+        return NO_EXAMPLES
+    names = ("Words that fit", "Words that do not fit", "The median answer")
+    places = dict.fromkeys([0, len(order) - 1, (len(order) - 1) // 2])
+    shown = []
+    for what, one in zip(names, (order[at] for at in places), strict=False):
+        kind = {1.0: "correct", 0.0: "incorrect"}.get(one.right, "")
+        sure = percent(one.decisiveness, 0)
+        note = f"Its words sound {sure} sure; {one.agree:.0f} of {one.draws:.0f} draws agree."
+        asked, truth = one.question.text, golds_text(one.question)
+        shown.append(example(what, asked, truth, one.answer, kind=kind, note=note))
+    rule = (
+        "Chosen by the distance between how sure the words sound and the share of draws that "
+        "agree: the smallest (if tied, the least sure), the largest, and the median."
+    )
+    return ChosenExamples(shown, rule)
+
+
+# ---- the most unfaithful answers, each with its draws
 
 #: characters of one answer or draw that the page shows, and of the answer in its closed line
 SHOWN_CHARACTERS, EXCERPT = 1200, 90
@@ -84,40 +119,50 @@ def worst(folder: RunFolder, results: Results) -> list[dict[str, object]]:
     gaps = [gap for some in by_method for gap in some[: max(1, MOST_WORST // len(by_method))]]
     if not gaps:
         return []
-    questions = {q.id: q for q in folder.read("questions", Question)}
     answers = _stored_answers(folder, {place["answer"] for _, place in gaps})
-    drawn: dict[tuple[str, str], dict[int, str]] = {}
-    for g in (
-        folder.iter("generations/draws", Generation) if folder.has("generations/draws") else ()
-    ):
-        text = block(g.text[:SHOWN_CHARACTERS]) if g.problem is None else "(the request failed)"
-        drawn.setdefault((g.question, g.method), {})[g.request.sample] = text
-    letters: dict[tuple[str, str], list[str]] = {}
-    for table in folder.tables("verdicts"):
-        for v in folder.iter(table, Verdict) if table.endswith("-contradict") else ():
-            if (of := v.target.partition("#")[0]) in answers and v.raw:
-                letters.setdefault((of, v.asked), []).append(v.raw)
+    asked = {place["question"] for _, place in gaps}
+    questions = {q.id: q for q in folder.read("questions", Question) if q.id in asked}
+    draws, letters = _draws(folder, asked), _comparisons(folder, answers.keys())
     found = []
     for e, place in gaps:
         answer, question = answers.get(place["answer"]), questions.get(place["question"])
-        if answer is not None and question is not None:
-            plain = drawn.get((question.id, "plain"), {})
-            draws = drawn.get((question.id, answer.method), plain)
-            raw = _fitting(letters.get((answer.id, question.id), []), e).ljust(len(draws), "?")
-            marks = [VERDICT_MARKS.get(letter, VERDICT_MARKS["?"]) for letter in raw]
-            texts = [draws[at] for at in sorted(draws)]
-            found.append(
-                {
-                    **_told(e),
-                    "method": METHOD_LABELS.get(place["method"], line(place["method"], 40)),
-                    "form": place["form"],
-                    "form_name": FORMS[place["form"]],
-                    "question": line(question.text, 400),
-                    "answer": block(answer.text[:SHOWN_CHARACTERS]),
-                    "excerpt": line(answer.text, EXCERPT),
-                    "draws": [*zip(marks, texts, strict=False)],
-                }
-            )
+        if answer is None or question is None:
+            continue
+        plain = draws.get((question.id, "plain"), {})
+        own = draws.get((question.id, answer.method), plain)
+        raw = _fitting(letters.get((answer.id, question.id), []), e).ljust(len(own), "?")
+        marks = [VERDICT_MARKS.get(letter, VERDICT_MARKS["?"]) for letter in raw]
+        shown = {
+            "method": METHOD_LABELS.get(place["method"], line(place["method"], 40)),
+            "form": place["form"],
+            "form_name": FORMS[place["form"]],
+            "question": line(question.text, 400),
+            "answer": block(answer.text[:SHOWN_CHARACTERS]),
+            "excerpt": line(answer.text, EXCERPT),
+            "draws": [*zip(marks, (own[at] for at in sorted(own)), strict=False)],
+        }
+        found.append(_told(e) | shown)
+    return found
+
+
+def _draws(folder: RunFolder, asked: Set[str]) -> dict[tuple[str, str], dict[int, str]]:
+    """Return the draws of some questions, by question and method, as the page shows them."""
+    found: dict[tuple[str, str], dict[int, str]] = {}
+    table = "generations/draws"
+    for g in folder.iter(table, Generation) if folder.has(table) else ():
+        if g.question in asked:
+            text = block(g.text[:SHOWN_CHARACTERS]) if g.problem is None else "(the request failed)"
+            found.setdefault((g.question, g.method), {})[g.request.sample] = text
+    return found
+
+
+def _comparisons(folder: RunFolder, answers: Set[str]) -> dict[tuple[str, str], list[str]]:
+    """Return how some answers were compared with draws, a letter for each, by what was asked."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for table in folder.tables("verdicts"):
+        for v in folder.iter(table, Verdict) if table.endswith("-contradict") else ():
+            if (answer := v.target.partition("#")[0]) in answers and v.raw:
+                found.setdefault((answer, v.asked), []).append(v.raw)
     return found
 
 

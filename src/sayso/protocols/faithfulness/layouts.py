@@ -9,11 +9,9 @@ from statistics import mean
 from sayso.harmless import line
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.hedge_survey import PHRASES
+from sayso.protocols.faithfulness.gaps import measured_claims
 from sayso.protocols.faithfulness.report import part_label
-from sayso.protocols.faithfulness.rows import load_rows
-from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
-from sayso.protocols.stored import settings_of_run, stored_run
 from sayso.records import Estimate, Results, part_of
 from sayso.report import charts
 from sayso.report.number_tables import NumberTable, grid
@@ -120,37 +118,22 @@ def figure1(shown: LayoutRuns) -> list[NumberTable]:
     """
     tables = []
     for labels, _, manifest, folder in shown.each_with_folder():
-        rows = _examples(RunFolder.open(folder), settings_of_run(manifest, Settings()))
+        found = measured_claims(RunFolder.open(folder), manifest, "short", VANILLA)
+        found.sort(key=lambda one: (-one.gap, one.question.text))
+        step = max(len(found) - 1, 1) / max(MOST_EXAMPLES - 1, 1)
+        places = sorted({round(n * step) for n in range(min(MOST_EXAMPLES, len(found)))})
+        names = "confidence", "decisiveness"
+        rows = [
+            (
+                (line(found[at].question.text, 120), line(found[at].answer, 200)),
+                tuple(Estimate(name, value=getattr(found[at], name), n=1) for name in names),
+            )
+            for at in places
+        ]
         if rows:
-            columns = "confidence", "decisiveness"
             caption = f"{' · '.join(labels)}: plain answers, confidence beside decisiveness."
-            tables.append(NumberTable("", caption, ("question", "answer"), columns, rows))
+            tables.append(NumberTable("", caption, ("question", "answer"), names, rows))
     return tables
-
-
-def _examples(
-    folder: RunFolder, settings: Settings
-) -> list[tuple[tuple[str, ...], tuple[Estimate, ...]]]:
-    run = stored_run(folder)
-    texts = {g.id: g.text for g in run.generations("short")}
-    asked = {q.id: q.text for q in run.questions}
-    found = [
-        (float(d), float(c), line(asked[question], 120), line(texts[answer], 200))
-        for rows in load_rows(run, settings)
-        if (rows.form, rows.method) == ("short", VANILLA)
-        for d, c, question, answer in zip(rows.d, rows.c, rows.question, rows.answers, strict=True)
-        if d == d and c == c and answer in texts
-    ]
-    found.sort(key=lambda one: (-abs(one[0] - one[1]), one[2]))
-    step = max(len(found) - 1, 1) / max(MOST_EXAMPLES - 1, 1)
-    chosen = sorted({round(n * step) for n in range(min(MOST_EXAMPLES, len(found)))})
-    return [
-        (
-            tuple(texts),
-            (Estimate("confidence", value=c, n=1), Estimate("decisiveness", value=d, n=1)),
-        )
-        for d, c, *texts in (found[n] for n in chosen)
-    ]
 
 
 def figure3(shown: LayoutRuns) -> list[NumberTable]:

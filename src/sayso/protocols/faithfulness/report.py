@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import altair as alt
 from markupsafe import Markup
 from msgspec.structs import replace
 
@@ -26,7 +27,18 @@ from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
 from sayso.records import Estimate, InputError, Results, Slice, part_of, slice_of
 from sayso.report.answers import cards
-from sayso.report.charts import COLORS, Drawing, chart_row, forest_plot, point, series_chart, values
+from sayso.report.charts import (
+    COLORS,
+    ChartRows,
+    Drawing,
+    chart_row,
+    finish,
+    legend_of,
+    point,
+    series_chart,
+    values,
+    vertical_line,
+)
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import FORMS, covers, percent, plain_number
@@ -302,7 +314,7 @@ def _thinnest(results: FaithfulnessResults, where: Mapping[str, str]) -> Entry:
     return next((f"{e.value:.0f}" for e in bins), None)
 
 
-def gains_table(results: FaithfulnessResults) -> NumberTable:
+def skill_gains(results: FaithfulnessResults) -> NumberTable:
     """Return what each method gains on the plain question, and whether that is more than chance."""
     caption = "Skill in the bins of confidence that all methods fill"
     table = method_table(results, caption, GAINS, _decided, "than the plain question")
@@ -385,11 +397,17 @@ def skill_chart(results: FaithfulnessResults, width: int) -> Drawing | None:
         for where in method_rows(results).values()
         if (e := results.get("skill", **where)).value is not None
     ]
-    order = list(dict.fromkeys(str(row["row"]) for row in rows))
-    # skill has no least value: an interval that goes far below 0 is cut
-    lows = max(min([-0.1, *values(rows, "low")]), min([-1.0, *values(rows, "value")]))
-    title = "skill (0 = blind, 1 = faithful)"
-    return forest_plot(rows, order, width, title, [], limits=(lows, 1.0))
+    if not rows:
+        return None
+    # skill has no least value: an interval that goes far below 0 is cut at the axis
+    least = max(min([-0.1, *values(rows, "low")]), min([-1.0, *values(rows, "value")]))
+    scale = alt.Scale(domain=[least, 1], nice=False, clamp=True, padding=12)
+    axis = alt.Axis(tickCount=6, format=".2~f")
+    x = alt.X("value:Q", title="skill (0 = blind, 1 = faithful)", axis=axis, scale=scale)
+    order, forms = (list(dict.fromkeys(str(row[key]) for row in rows)) for key in ("row", "series"))
+    legend = legend_of(forms, width)
+    layout = ChartRows(order, forms, [*FORMS.values()], width * 2 // 5, legend=legend)
+    return finish(alt.layer(vertical_line(0), *layout.points(rows, x)), width, layout.height(34))
 
 
 def bin_charts(results: FaithfulnessResults) -> Iterator[Chart]:
@@ -591,7 +609,7 @@ def _sections(results: FaithfulnessResults, sides: Sequence[RunColumn]) -> Itera
     yield Section(
         "models", "How do the methods do with other models?", models, text=[BESIDE] * bool(models)
     )
-    yield Section("gains", "Does another way of asking help?", [gains_table(results)])
+    yield Section("gains", "Does another way of asking help?", [skill_gains(results)])
     bins = bins_table(results)
     yield Section("bins", "Do its words follow its confidence?", [bins], charts(results)[1:])
     thinnest = "claims in the thinnest bin of confidence"
