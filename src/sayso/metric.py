@@ -24,7 +24,8 @@ class Headline(msgspec.Struct, frozen=True):
     """How runs are compared by a number, in words.
 
     ``what`` ends "no visible difference in"; one model is ``better`` or ``worse`` "than" another,
-    or ``best`` of several. ``only`` are parts that the number's slice must have.
+    or ``best`` of several. ``only`` are parts that the number's slice must have. A ``part`` is what
+    another headline number is made of: it ranks no model, and is told where it differs.
     """
 
     what: str
@@ -32,6 +33,7 @@ class Headline(msgspec.Struct, frozen=True):
     worse: str
     best: str
     only: Slice = ()
+    part: bool = False
 
 
 class Metric(msgspec.Struct, frozen=True):
@@ -101,7 +103,13 @@ class MetricTable(dict[str, Metric]):
     @property
     def headlines(self) -> dict[str, Headline]:
         """The numbers by which runs are compared first, in words."""
-        return {name: metric.headline for name, metric in self.items() if metric.headline}
+        return {name: one for name, one in self.told.items() if not one.part}
+
+    @property
+    def told(self) -> dict[str, Headline]:
+        """The same, and then what they are made of."""
+        held = [(name, metric.headline) for name, metric in self.items() if metric.headline]
+        return dict(sorted(held, key=lambda pair: pair[1].part))
 
     @property
     def studied(self) -> dict[str, Metric]:

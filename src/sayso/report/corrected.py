@@ -14,9 +14,15 @@ from sayso.metric import MetricTable
 from sayso.metrics.correction import LEAST_GAIN, judge_counts
 from sayso.metrics.joint import independent_interval
 from sayso.records import CorrectedNumber, Estimate, Slice
-from sayso.report.differences import difference_range, difference_value
 from sayso.report.number_tables import Entry, NumberTable, grid, render_table
-from sayso.report.numbers import DASH, is_bare, metric_value, shown_whole
+from sayso.report.numbers import (
+    DASH,
+    difference_range,
+    difference_value,
+    is_bare,
+    metric_value,
+    shown_whole,
+)
 from sayso.report.sheet import Section
 from sayso.report.terminal import say
 from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder

@@ -1,30 +1,27 @@
-"""Two runs compared, in words and in a terminal: better, worse, or no visible difference.
+"""Runs compared, in words and in tables: better, worse, or no visible difference.
 
-A difference is called one where its 95 % interval leaves out 0.
+A difference of two runs is called one where its 95 % interval leaves out 0. Sentences are made of
+the verdicts that the rows show.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from rich.console import Console
-from rich.table import Table
 
 from sayso.harmless import line
 from sayso.metric import Headline, MetricTable
 from sayso.records import Estimate, Slice
-from sayso.report.numbers import (
-    is_bare,
-    notation_of,
-    percentage_points,
-    signed_number,
-    why_undefined,
-)
-from sayso.report.terminal import safe_text, say
+from sayso.report.number_tables import NumberTable
+from sayso.report.numbers import capital
+from sayso.report.opening import PageOpening
+from sayso.report.sheet import Sheet, render_sheet
 
-BETTER, WORSE, NONE, UNDEFINED = "better", "worse", "no visible difference", "cannot be compared"
+BETTER, WORSE, NONE, UNDEFINED = "better", "worse", "not visible", "cannot be compared"
+#: the ranks that each of several models can have, the best and the worst; ``None``: no value
+Ranks = Sequence[tuple[int, int] | None]
 
 
 class Words(NamedTuple):
@@ -33,8 +30,22 @@ class Words(NamedTuple):
     metrics: MetricTable = MetricTable()
     part_label: Callable[[str, str], str] = lambda key, value: f"{key} {value}"
 
+    def of(self, where: Slice) -> str:
+        """Return what a number is of: "short answers, P(True)"."""
+        return ", ".join(self.part_label(key, value) for key, value in where)
+
 
 NO_WORDS = Words()
+#: what is said of models that rules alone compare
+BENT = (
+    "The offline judge errs more with some models than with others, which can make or hide a "
+    "difference: label answers of each model (sayso label RUN), or use --judge rules+MODEL."
+)
+
+
+def rules_alone(judges: Mapping[str, str]) -> tuple[str, ...]:
+    """Return :data:`BENT` for several models, by name with their judges, if rules judge some."""
+    return (BENT,) if len(judges) > 1 and "rules" in judges.values() else ()
 
 
 def is_clear(difference: Estimate) -> bool:
@@ -57,97 +68,121 @@ def verdict_of(difference: Estimate, words: Words) -> str:
     return BETTER if (difference.value > 0) is higher else WORSE
 
 
-def compared_sentence(found: Sequence[Estimate], words: Words, names: tuple[str, str]) -> str:
-    """Say in one sentence in which headline numbers the second run differs from the first.
-
-    Of each the first form or method counts. Holds without any difference.
-    """
-    first, second = names
-    clear, alike, undefined = [], [], []
-    for name, headline in words.metrics.headlines.items():
-        one = next(iter(_of(name, headline, found)), None)
-        if one is None:
-            continue
-        verdict = verdict_of(one, words)
-        if verdict == NONE:
-            alike.append(headline.what)
-        elif verdict == UNDEFINED:
-            undefined.append(headline.what)
-        else:
-            clear.append(headline.better if verdict == BETTER else headline.worse)
-    parts = []
-    if clear:
-        parts.append(f"{second} {' and '.join(clear)} than {first}")
-    if alike:
-        parts.append(f"no difference is visible in {' and '.join(alike)}")
-    if undefined:
-        parts.append(f"this cannot be compared: {' and '.join(undefined)}")
-    text = "; ".join(parts) or "The two runs share no headline number"
-    return f"{text[0].upper()}{text[1:]}." if not clear else f"{text}."
-
-
 #: parts of the slices that a headline number is shown of
 WHOLE = {"form", "method", "against", "mode"}
 
 
-def ranked_sentence(
-    found: Sequence[tuple[Headline, Sequence[tuple[int, int] | None]]], models: Sequence[str]
-) -> str:
-    """Say in one sentence who is best in each headline number, or that no difference is visible.
-
-    The ranks of each model are the best and the worst that it can have. Holds without any rank.
-    """
-    best, alike = [], []
-    for headline, ranks in found:
-        held = [(model, rank) for model, rank in zip(models, ranks, strict=True) if rank]
-        leaders = [model for model, rank in held if rank[0] == 1]
-        if len(held) < 2:
-            continue
-        if len(leaders) == 1:
-            best.append(f"{leaders[0]} {headline.best}")
-        elif len(leaders) == len(held):
-            alike.append(headline.what)
-        else:
-            first = " and ".join(leaders) if len(leaders) < 3 else f"{len(leaders)} models"
-            best.append(f"{first} share the lead in {headline.what}")
-    parts = best + ([f"no difference is visible in {' and '.join(alike)}"] if alike else [])
-    if not parts:
-        return ""
-    return f"Of {len(models):,} models, {'; '.join(parts)}."
-
-
-def headline_differences(found: Sequence[Estimate], words: Words) -> list[Estimate]:
-    """Return the differences of each headline number in each form, of the first method."""
-    return [one for pair in words.metrics.headlines.items() for one in _of(*pair, found)]
-
-
-def _of(name: str, headline: Headline, found: Sequence[Estimate]) -> list[Estimate]:
-    """Return the differences of a headline number in each form, of the first method."""
+def told_differences(found: Sequence[Estimate], words: Words) -> list[Estimate]:
+    """Return those of headline numbers, then of their parts, in each form, of the first method."""
     kept: list[Estimate] = []
-    for one in found:
-        where = one.where
-        if one.name != name or not {key for key, _ in where} <= WHOLE:
-            continue
-        if set(headline.only) <= set(where) and (
-            not kept or _without_form(one) == _without_form(kept[0])
-        ):
-            kept.append(one)
+    for name, headline in words.metrics.told.items():
+        of = (e for e in found if e.name == name and {key for key, _ in e.where} <= WHOLE)
+        held = [e for e in of if set(headline.only) <= set(e.where)]
+        kept += [e for e in held if without_form(e.where) == without_form(held[0].where)]
     return kept
 
 
-def _without_form(one: Estimate) -> Slice:
-    return tuple(pair for pair in one.where if pair[0] != "form")
+def without_form(where: Slice) -> Slice:
+    """Return a slice without the form of the answers."""
+    return tuple(pair for pair in where if pair[0] != "form")
+
+
+# ---- sentences
+
+
+def compared_sentence(found: Sequence[Estimate], words: Words, names: tuple[str, str]) -> str:
+    """Say in which headline numbers, and parts of them, the second run differs from the first.
+
+    A form is named where forms differ. Holds without any difference.
+    """
+    first, second = names
+    clear, alike, undefined = [], [], []
+    held = told_differences(found, words)
+    for name, headline in words.metrics.told.items():
+        verdicts = [(verdict_of(e, words), words.of(e.where)) for e in held if e.name == name]
+        for verdict, where in _by_form(verdicts):
+            if verdict in (BETTER, WORSE):
+                does = headline.better if verdict == BETTER else headline.worse
+                clear.append(f"{does}{where}")
+            elif not headline.part:
+                (alike if verdict == NONE else undefined).append(f"{headline.what}{where}")
+    parts = [f"{second} {_listed(clear)} than {first}"] if clear else []
+    parts += [f"no difference is visible in {_listed(alike)}"] if alike else []
+    parts += [f"this cannot be compared: {_listed(undefined)}"] if undefined else []
+    text = "; ".join(parts) or "The two runs share no headline number"
+    rest = [is_clear(e) for e in found if e not in held]
+    return f"{text if clear else capital(text)}.{others_sentence(rest)}"
+
+
+def ranked_sentence(
+    found: Sequence[tuple[Headline, Sequence[tuple[str, Ranks]]]], models: Sequence[str]
+) -> str:
+    """Say who is best in each headline number, and in its parts where some models differ in them.
+
+    Each number has its ranks by the form that they are of. Holds without any rank.
+    """
+    alike, best, parts = [], [], []
+    for headline, forms in found:
+        leaders = [(_leaders(headline, ranks, models), form) for form, ranks in forms]
+        for told, where in _by_form(leaders):
+            if told == NONE:
+                alike += [] if headline.part else [f"{headline.what}{where}"]
+            elif told:
+                (parts if headline.part else best).append(f"{told}{where}")
+    none = [f"no difference is visible in {_listed(alike)}"] if alike else []
+    text = "; ".join([*best, *none, *parts])
+    return f"Of {len(models):,} models, {text}." if text else ""
+
+
+def _leaders(headline: Headline, ranks: Ranks, models: Sequence[str]) -> str:
+    """Say who leads; :data:`NONE` where all may, nothing where fewer than two have the number."""
+    held = [(model, rank) for model, rank in zip(models, ranks, strict=True) if rank]
+    leaders = [model for model, rank in held if rank[0] == 1]
+    if len(held) < 2:
+        return ""
+    if len(leaders) == len(held):
+        return NONE
+    if len(leaders) == 1:
+        return f"{leaders[0]} {headline.best}"
+    some = _listed(leaders) if len(leaders) < 3 else f"{len(leaders)} models"
+    return f"{some} share the lead in {headline.what}"
+
+
+def others_sentence(clear: Sequence[bool]) -> str:
+    """Say how many of the numbers that no sentence names differ; nothing where none does."""
+    many = f"{sum(clear):,} {'differs' if sum(clear) == 1 else 'differ'}"
+    return f" Of {len(clear):,} other numbers, {many}." if any(clear) else ""
+
+
+def by_chance(differences: Sequence[Estimate]) -> str:
+    """Return how many clear differences to expect where nothing differs, once it is one or more."""
+    ranges = sum(e.low is not None for e in differences)
+    expected = round(ranges / 20)
+    return (
+        f"Of {ranges:,} differences, about {expected:,} would look clear by chance alone."
+        if expected
+        else ""
+    )
+
+
+def _by_form(told: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return what is told of forms, each once, with the forms unless it is told of all."""
+    forms: dict[str, list[str]] = {}
+    for text, form in told:
+        forms.setdefault(text, []).append(form)
+    return [(text, f" ({_listed(own)})" * (len(forms) > 1)) for text, own in forms.items()]
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if texts[1:] else "".join(texts)
 
 
 # ---- the terminal
 
-#: by which rule a headline number is better or worse
-RULE = (
-    "Better or worse means that the paired interval excludes 0. sayso study is stricter if every "
-    "resample gives the same value, such as 0 of 8, and may then report no difference."
-)
-#: columns of the label of a number at least and at most
-LEAST, MOST = 16, 60
+#: by which rule a number is better or worse
+RULE = "Better or worse: the paired interval excludes 0. sayso study can be stricter."
+#: differences besides those of headline numbers that are printed
+MOST_OTHERS = 8
 
 
 def render_compare(
@@ -158,146 +193,37 @@ def render_compare(
     notes: Sequence[str] = (),
     compared: Sequence[str] = (),
 ) -> None:
-    """Print what differs between two runs: the sentence, the headline numbers, then all of them.
+    """Print what differs between two runs: the sentence, the headline numbers, some of the others.
 
-    ``sides`` are the name of each run and where it lies. ``compared`` (what was compared) and
-    ``notes`` (warnings) stand between. Undefined differences are dashes with the reason below.
+    ``sides`` are the name of each run and where it lies, ``notes`` warnings, and ``compared`` says
+    what was compared.
     """
     (first, one), (second, other) = (tuple(line(text, 200) for text in side) for side in sides)
-    console.print()
-    if found:
-        say(console, compared_sentence(found, words, (first, second)), "bold")
-    else:
-        say(console, "Nothing to compare: the two runs have no numbers in common.", "bold")
-    for letter, name, place in (("A", first, one), ("B", second, other)):
-        if place != name:
-            shown = place if name == letter else f"{name} ({place})"
-            say(console, f"{letter} = {shown}", "dim", copied=True)
-    for text in compared:
-        say(console, text, "dim")
-    for note in notes:
-        say(console, f"! {note}", "yellow")
-    head = headline_differences(found, words)
-    width = max((len(_written(one)) for one in found), default=0)
-    minus = f"{second} minus {first} [95 % interval, sampling error only]"
-    if head:
-        console.print()
-        say(console, minus, "dim")
-        console.print(_headlines(head, words, console, width))
-        if any(map(is_clear, head)):
-            say(console, RULE, "dim")
-    for title, rows in _groups(found, words).items():
-        console.print()
-        say(console, title or "all answers", "bold")
-        console.print(_rows(rows, words, console, width))
-    _footnotes(found, words, console)
-
-
-def _headlines(found: Sequence[Estimate], words: Words, console: Console, width: int) -> Table:
-    table = _grid(console, width, len(NONE))
-    for one in found:
-        where = _where(one.where, words)
-        label = f"{_label(one, words)}{f', {where}' if where else ''}"
-        style = {BETTER: "bold green", WORSE: "bold red"}.get(verdict_of(one, words), "")
-        table.add_row(
-            safe_text(label, console),
-            safe_text(_written(one), console, "bold"),
-            safe_text(verdict_of(one, words), console, style),
+    head = told_differences(found, words)
+    rest = sorted((e for e in found if e not in head), key=is_clear, reverse=True)
+    shown = [*head, *[e for e in rest if e.low is not None][:MOST_OTHERS]]
+    left = [is_clear(e) for e in found if e not in shown]
+    named = [m for m in words.metrics.values() if m.symbol and any(m.name == e.name for e in shown)]
+    about = [
+        f"A = {first} ({one}); B = {second} ({other})" * ((first, second) != (one, other)),
+        *compared,
+        "; ".join(m.titled for m in named),
+        RULE * any(map(is_clear, shown)),
+        by_chance(found),
+        f"--json has {len(left):,} more; {sum(left):,} of them differ." * any(left),
+        f"--json has {len(left):,} more, none of which differs." * (bool(left) and not any(left)),
+    ]
+    rows = []
+    for e in shown:
+        label = ", ".join(
+            filter(None, (words.metrics.named(e.name).shown_symbol, words.of(e.where)))
         )
-    return table
-
-
-def _rows(
-    rows: Sequence[tuple[str, Estimate]], words: Words, console: Console, width: int
-) -> Table:
-    table = _grid(console, width, len(NONE))
-    for label, one in rows:
-        verdict = verdict_of(one, words)
-        shown = "" if verdict in (NONE, UNDEFINED) else verdict
-        cells = safe_text(_written(one), console), safe_text(shown, console, "bold")
-        table.add_row(safe_text(label, console), *cells)
-    return table
-
-
-def _grid(console: Console, width: int, last: int) -> Table:
-    """Return a table of a label, a difference and a verdict, as wide in every part."""
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    label = min(MOST, max(LEAST, console.width - width - last - 4))
-    table.add_column(width=label, overflow="fold")
-    table.add_column(width=width, no_wrap=True)
-    table.add_column(width=last, no_wrap=True)
-    return table
-
-
-def _groups(found: Sequence[Estimate], words: Words) -> dict[str, list[tuple[str, Estimate]]]:
-    """Return rows of a label and a difference by what they have in common.
-
-    That is the slice; of numbers that stand alone in theirs, such as one of each score, it is the
-    number, and the last part of the slice is the label.
-    """
-    sizes = Counter(one.where for one in found)
-    alone = [one for one in found if sizes[one.where] == 1]
-    series = Counter((e.name, e.where[:-1]) for e in alone if e.where)
-    groups: dict[str, list[tuple[str, Estimate]]] = {}
-    for e in found:
-        where, label = _where(e.where, words), _label(e, words)
-        if e.where and sizes[e.where] == 1 and series[e.name, e.where[:-1]] > 1:
-            rest = _where(e.where[:-1], words)
-            where, label = f"{label}{f', {rest}' if rest else ''}", words.part_label(*e.where[-1])
-        groups.setdefault(where, []).append((label, e))
-    return groups
-
-
-def _label(e: Estimate, words: Words) -> str:
-    return words.metrics.named(e.name).titled
-
-
-def _where(where: Slice, words: Words) -> str:
-    return ", ".join(words.part_label(key, value) for key, value in where)
-
-
-def _written(one: Estimate) -> str:
-    """Return a difference with its interval, "+0.12 [+0.05, +0.20]"."""
-    return f"{difference_value(one)} {difference_range(one)}".strip()
-
-
-def _footnotes(found: Sequence[Estimate], words: Words, console: Console) -> None:
-    """Print what chance alone would give, and why differences are missing."""
-    if text := by_chance(found):
-        say(console, f"\n{text}", "dim", block=True)
-    reasons: dict[str, list[str]] = {}
-    for e in found:
-        if e.value is None:
-            where = _where(e.where, words)
-            reasons.setdefault(why_undefined(e), []).append(f"{e.name} ({where or 'all answers'})")
-    for why, names in reasons.items():
-        say(console, f"no value for {', '.join(names)}: {why}", "dim")
-
-
-def by_chance(differences: Sequence[Estimate]) -> str:
-    """Return how many clear differences to expect where nothing differs, once it is one or more."""
-    ranges = sum(estimate.low is not None for estimate in differences)
-    expected = round(ranges / 20)
-    if not expected:
-        return ""
-    return f"Of {ranges:,} differences, about {expected:,} would look clear by chance alone."
-
-
-def shown_difference(name: str, value: float | None) -> str:
-    """Return a difference with its sign, shares in percentage points (pp)."""
-    if value is None or notation_of(name) != "percent":
-        return signed_number(value)
-    return percentage_points(value)
-
-
-def difference_value(e: Estimate) -> str:
-    """Return a difference with its sign; a dash for one of J that has no interval."""
-    return shown_difference(e.name, None if is_bare(e) else e.value)
-
-
-def difference_range(e: Estimate) -> str:
-    """Return the interval of a difference in brackets; empty where there is none."""
-    if e.value is None or e.low is None or e.high is None:
-        return ""
-    ends = [shown_difference(e.name, end).removesuffix(" pp") for end in (e.low, e.high)]
-    return f"[{ends[0]}, {ends[1]}]"
+        rows.append(((label,), (e, verdict_of(e, words))))
+    table = NumberTable(
+        "", f"{second} minus {first} [95 % interval, sampling error only]", ("",),
+        ("difference", "verdict"), rows, tuple(filter(None, about)), "difference",
+    )  # fmt: skip
+    nothing = "Nothing to compare: the two runs have no numbers in common."
+    sentence = compared_sentence(found, words, (first, second)) if found else nothing
+    sheet = Sheet(table.caption, PageOpening(sentence, ""), main=table, cautions=notes)
+    render_sheet(sheet, console, verbose=True)

@@ -24,6 +24,8 @@ from sayso.report.notebook import data_frame, html_table
 from sayso.report.numbers import (
     DASH,
     MINUS,
+    difference_range,
+    difference_value,
     interval,
     is_bare,
     is_gap,
@@ -39,8 +41,9 @@ from sayso.storage.outputs import export_cell
 
 #: a number, a text, or nothing
 Entry = Estimate | str | None
-#: how numbers are written: .61, as a percentage (61.3), or each in its own notation with its counts
-Written = Literal["plain", "percent", "own"]
+#: how numbers are written: .61, as a percentage (61.3), each in its own notation with its counts,
+#: or with its sign, as a difference is
+Written = Literal["plain", "percent", "own", "difference"]
 Row = TypeVar("Row")
 Column = TypeVar("Column")
 #: numbers from here on are written without decimals
@@ -161,6 +164,8 @@ def value_text(entry: Entry, written: Written = "plain", decimals: int = 1) -> s
         return DASH
     if written == "own":
         return shown_value(entry, decimals)
+    if written == "difference":
+        return difference_value(entry)
     if written == "percent":
         return f"{100 * entry.value:.1f}".replace("-", MINUS)
     return plain_number(entry.value) if abs(entry.value) < LARGE else f"{entry.value:,.0f}"
@@ -175,6 +180,8 @@ def range_text(entry: Entry, written: Written = "plain", decimals: int = 1) -> s
         return ""
     if written == "own":
         return f"{interval(entry, decimals)} {ratio_counts(entry)}".strip()
+    if written == "difference":
+        return difference_range(entry)
     if entry.low is None or entry.high is None:
         return ""
     if written == "percent":

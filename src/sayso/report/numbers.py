@@ -249,6 +249,26 @@ def tier_label(tier: str) -> str:
     return f"tier {tier}" if tier.isdecimal() else line(tier, 60)
 
 
+def shown_difference(name: str, value: float | None) -> str:
+    """Return a difference with its sign, shares in percentage points (pp)."""
+    if value is None or notation_of(name) != "percent":
+        return signed_number(value)
+    return percentage_points(value)
+
+
+def difference_value(e: Estimate) -> str:
+    """Return a difference with its sign; a dash for one of J that has no interval."""
+    return shown_difference(e.name, None if is_bare(e) else e.value)
+
+
+def difference_range(e: Estimate) -> str:
+    """Return the interval of a difference in brackets; empty where there is none."""
+    if e.value is None or e.low is None or e.high is None:
+        return ""
+    ends = [shown_difference(e.name, end).removesuffix(" pp") for end in (e.low, e.high)]
+    return f"[{ends[0]}, {ends[1]}]"
+
+
 def with_interval_only(estimate: Estimate) -> Estimate:
     """Return an estimate without its value where it has no interval: it would mislead alone."""
     if estimate.value is None or estimate.low is not None:

@@ -75,7 +75,8 @@ class Chart:
 class Section(NamedTuple):
     """A part of a page: the question that it answers, and its tables, charts and sentences.
 
-    ``html`` is what no table or chart can show, such as marked texts.
+    ``html`` is what no table or chart can show, such as marked texts. A page opens the first
+    section, and those that say so.
     """
 
     id: str
@@ -84,6 +85,7 @@ class Section(NamedTuple):
     charts: Sequence[Chart] = ()
     text: Sequence[str] = ()
     html: Markup = Markup()
+    open: bool = False
 
     @property
     def held(self) -> bool:
@@ -218,7 +220,8 @@ def render_sheet(
         say(console, text, "dim")
     for text in judge_sentences(manifest) if verbose else ():
         say(console, text, "dim")
-    say(console, f"What this does not show: {opening.not_shown}", "dim")
+    if opening.not_shown:
+        say(console, f"What this does not show: {opening.not_shown}", "dim")
     for name, text in sheet.signatures if verbose else ():
         say(console, f"{name}: {text}", "dim", copied=True)
     if page is not None:

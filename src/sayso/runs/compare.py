@@ -14,15 +14,14 @@ from sayso.protocols import PROTOCOLS, protocol, protocol_of
 from sayso.protocols.answer_table import AnswersOf, RunAnswer, answers_of_runs
 from sayso.protocols.protocol import ComparedRun, Protocol
 from sayso.records import Estimate, InputError
-from sayso.report.differences import (
-    Words,
+from sayso.report.differences import Words, rules_alone, told_differences
+from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, html_table, short_repr
+from sayso.report.numbers import (
     difference_range,
     difference_value,
-    headline_differences,
+    is_bare,
     shown_difference,
 )
-from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, html_table, short_repr
-from sayso.report.numbers import is_bare
 from sayso.report.sheet import main_numbers
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.result import leading, short_number_name, shown_name, table_row
@@ -68,14 +67,16 @@ class ShownComparison(Plotted, protocol.Comparison):
     def _figures(self) -> list[figures.Figure]:
         """Return the chart of the headline numbers; none where there is nothing to draw."""
         plan = PROTOCOLS[self.protocol]
-        head = headline_differences(self.estimates, number_words(plan))
+        head = told_differences(self.estimates, number_words(plan))
         rows = [
             charts.chart_row(plan.metrics.named(e.name).titled, _series(plan, e), e) for e in head
         ]
         order = list(dict.fromkeys(row["row"] for row in rows))
         kinds = list(dict.fromkeys(row["series"] for row in rows))
         label = "Headline numbers, B minus A, with 95 % intervals."
-        draw = partial(_forest, rows, order, kinds)
+        draw = partial(
+            charts.forest_plot, rows, order, title="B minus A", references=[], kinds=kinds
+        )
         found = figures.figure_of("differences", draw, label)
         return [found] if found is not None else []
 
@@ -125,12 +126,6 @@ def _series(plan: Protocol, e: Estimate) -> str:
     return ", ".join(plan.report.part_label(*part) for part in e.where) or "all answers"
 
 
-def _forest(
-    rows: list[charts.Row], order: list[str], kinds: Sequence[str], width: int
-) -> charts.Drawing | None:
-    return charts.forest_plot(rows, order, width, "B minus A", [], kinds)
-
-
 def _range(e: Estimate) -> str:
     """Return the interval of a difference, or why there is no difference."""
     if e.value is None or is_bare(e):
@@ -164,7 +159,10 @@ def compare(
     sides = ComparedRun(str(a), *load_run(a)), ComparedRun(str(b), *load_run(b))
     plan = protocol_of(sides[0].manifest)
     found = plan.compare(sides, allow, resamples, seed)
-    return ShownComparison(*found._replace(protocol=plan.name, names=(str(a), str(b))))
+    judges = {m.model_identity or m.model: m.judge for m in (side.manifest for side in sides)}
+    notes = [*found.notes, *rules_alone(judges)]
+    names = str(a), str(b)
+    return ShownComparison(*found._replace(notes=notes, protocol=plan.name, names=names))
 
 
 def check_resampling(resamples: int, seed: int) -> None:

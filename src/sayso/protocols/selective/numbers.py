@@ -41,12 +41,26 @@ NUMBERS = MetricTable(
         "unanswerable questions declined",
         "Share of the questions without an answer that it abstained from, refused or asked back.",
         higher=True,
+        headline=Headline(
+            what="how much they decline of what cannot be answered",
+            better="declines more of what cannot be answered",
+            worse="declines less of what cannot be answered",
+            best="declines most of what cannot be answered",
+            part=True,
+        ),
     ),
     Metric(
         "abstains_answerable",
         "answerable questions declined",
         "Share of the questions with an answer that it abstained from, refused or asked back.",
         higher=False,
+        headline=Headline(
+            what="how much they decline of what can be answered",
+            better="declines less of what can be answered",
+            worse="declines more of what can be answered",
+            best="declines least of what can be answered",
+            part=True,
+        ),
     ),
     Metric(
         "right_minus_wrong",

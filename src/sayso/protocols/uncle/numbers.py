@@ -60,6 +60,13 @@ NUMBERS = MetricTable(
         higher=True,
         section="rates",
         study=3,
+        headline=Headline(
+            what="how much they hedge of what they do not know",
+            better="hedges more of what it does not know",
+            worse="hedges less of what it does not know",
+            best="hedges most of what it does not know",
+            part=True,
+        ),
     ),
     Metric(
         "KCR",
@@ -218,6 +225,13 @@ NUMBERS = MetricTable(
         higher=False,
         section="more",
         study=4,
+        headline=Headline(
+            what="how much they hedge of what they know",
+            better="hedges less of what it knows",
+            worse="hedges more of what it knows",
+            best="hedges least of what it knows",
+            part=True,
+        ),
     ),
     Metric(
         "balanced_EA",

@@ -1,0 +1,451 @@
+"""The tables and charts of one protocol of a study: models by numbers, differences, spreads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from sayso.harmless import line
+from sayso.metric import Headline, MetricTable
+from sayso.metrics.arrays import or_none
+from sayso.metrics.joint import JointNumber, spread_between
+from sayso.protocols import PROTOCOLS
+from sayso.records import Estimate, Slice
+from sayso.report import charts
+from sayso.report.corrected import judge_effect
+from sayso.report.differences import Words, without_form
+from sayso.report.number_tables import (
+    CORRECTED_INTERVAL,
+    WITH_INTERVAL,
+    Entry,
+    NumberTable,
+    grid,
+    rank_text,
+)
+from sayso.report.numbers import FORMS, capital, compact_number, is_gap
+from sayso.report.sheet import Chart
+from sayso.studies.joined import StudyNumbers
+
+#: parts of a slice beyond which a number is one of a table of its own (a score against a metric)
+PLAIN_PARTS = 2
+#: begins the head of a column of ranks
+RANKED = "rank by "
+#: ends the head of a number that labels of people correct
+BY_LABELS = ", corrected"
+#: what tables say of such numbers
+ABOUT_CORRECTED = (
+    "Corrected: for the errors of the judge, by labels of people. Means and differences have their "
+    "intervals from those of the runs, as of independent runs. Runs on the same questions are not "
+    "independent, so intervals of differences are usually too wide."
+)
+#: why a spread has no value, if it has none
+NO_SPREAD = (None, "undefined in one of the runs")
+#: what a table of spreads says
+ABOUT_SPREAD = (
+    "Spread: standard deviation between runs of one data set. Sampling error: standard error of "
+    "one run, because it asks about a sample of entities."
+)
+#: pairs of models that a sentence names
+MOST_PAIRS = 3
+#: rows of a table on the page; the file has them all
+MOST_ROWS = 200
+#: rows of a table: labels, entries
+Rows = list[tuple[tuple[str, ...], tuple[Entry, ...]]]
+
+
+def headlines(
+    study: StudyNumbers, protocol: str, *, parts: bool = False
+) -> list[tuple[Headline, list[JointNumber]]]:
+    """Return the headline numbers of a protocol that a study has, each in one or several forms.
+
+    With ``parts`` then what they are made of.
+    """
+    metrics, numbers = PROTOCOLS[protocol].metrics, study.numbers(protocol)
+    found = []
+    for name, headline in (metrics.told if parts else metrics.headlines).items():
+        own = [n for n in numbers if n.name == name and set(headline.only) <= set(n.where)]
+        own = [n for n in own if without_form(n.where) == without_form(own[0].where)]
+        if own:
+            found.append((headline, own))
+    return found
+
+
+class ProtocolTables:
+    """The numbers of one protocol of a study as tables, and what these say."""
+
+    def __init__(self, study: StudyNumbers, protocol: str) -> None:
+        """Take the runs of a protocol. Raises InputError for runs that cannot be compared."""
+        self.study, self.protocol, self.plan = study, protocol, PROTOCOLS[protocol]
+        self.metrics = self.plan.metrics
+        self.words = Words(self.metrics, self.plan.report.part_label)
+        self.runs = [run for run in study.runs if run.protocol == protocol]
+        self.models, self.data = study.of(protocol)
+        self.numbers, self.judged = study.numbers(protocol), study.judged(protocol)
+        over = f"mean over {asked_of(study, self.data)}"
+        self.over = over if len(self.data) > 1 else f"on {self.data[0]}"
+        self.ranked = headlines(study, protocol)
+        self.headline = self._headline()
+        self.spreads, self.corrected = [*self._spreads()], [*self._corrected()]
+        plain = [n for n in self.numbers if len(n.where) <= PLAIN_PARTS]
+        self.by_form = [self._by_form(where, [n for n in plain if n.where == where])
+                        for where in dict.fromkeys(n.where for n in plain)]  # fmt: skip
+        self.scores = [*self._scores()]
+        self.everything, self.differences = self._everything(), self._differences()
+
+    @property
+    def written(self) -> list[NumberTable]:
+        """The tables that have files."""
+        first = [self.headline, *self.spreads, *self.corrected, *self.by_form, *self.scores]
+        return [*first, self.everything, self.differences]
+
+    def called(self, name: str) -> str:
+        """Return what the head of a column calls a number: its symbol, else what it means."""
+        return self.metrics.named(name).shown_symbol
+
+    def part(self, number: JointNumber) -> str:
+        """Return what a number is of, and whether it is corrected."""
+        return f"{self.words.of(number.where) or 'all answers'}{BY_LABELS * number.corrected}"
+
+    def _name(self, *parts: str) -> str:
+        """Return the name of a table's files, in a folder of the protocol."""
+        text = "-".join(part for part in parts if part)
+        plain = "".join(c if c.isalnum() or c in "-_" else "-" for c in text)[:100].strip("-")
+        return f"{self.protocol}/{plain or 'table'}"
+
+    def _by_model(
+        self,
+        name: str,
+        caption: str,
+        columns: Mapping[str, tuple[JointNumber, bool]],
+        notes: Sequence[str] = (),
+    ) -> NumberTable:
+        """Return models by numbers, or by ranks of them."""
+        numbers = [number for number, _ in columns.values()]
+        table = grid(
+            f"{caption}, {self.over}{_intervals(numbers)}",
+            {model: m for m, model in enumerate(self.models)},
+            columns,
+            lambda m, column: (
+                rank_text(column[0].ranking.ranks[m]) if column[1] else column[0].means[m]
+            ),
+            labels=("model",), name=name, written="plain", notes=[*notes, *_about(numbers)],
+        )  # fmt: skip
+        best = tuple(None if rank else n.joint.higher for n, rank in columns.values())
+        return table._replace(best=best, meanings=self.meanings(columns))
+
+    def meanings(self, heads: Iterable[str]) -> tuple[tuple[str, str], ...]:
+        """Return :func:`meanings_of` this protocol's numbers."""
+        return meanings_of(self.metrics, heads)
+
+    def _headline(self) -> NumberTable:
+        """Return models by headline numbers, each with its rank.
+
+        A number that is the same in all forms stands once.
+        """
+        columns: dict[str, tuple[JointNumber, bool]] = {}
+        groups, short, notes = [], [], []
+        for _, numbers in self.ranked:
+            distinct = _distinct(numbers)
+            for number in distinct:
+                called = self._called(number, len(numbers) > len(distinct) == 1)
+                called += BY_LABELS * number.corrected
+                ranked = any(number.ranking.ranks)
+                columns[called] = number, False
+                columns |= {f"{RANKED}{called}": (number, True)} if ranked else {}
+                groups.append((called, 1 + ranked))
+                short += ["value", *["rank"] * ranked]
+                notes += self._detectable(number, called)
+        what = "Values and ranks" if "rank" in short else "Values"
+        table = self._by_model(self._name("headline"), what, columns, notes)
+        return table._replace(groups=tuple(groups), short=tuple(short))
+
+    def _called(self, number: JointNumber, whole: bool) -> str:
+        """Return what a headline number is called: its symbol, and its form unless it has none.
+
+        Where its forms are equal (``whole``), a symbol says so; words such as "facts that it knows"
+        are about no form.
+        """
+        symbol, form = self.called(number.name), dict(number.where).get("form", "")
+        if form not in FORMS:
+            return symbol
+        if not whole:
+            return f"{symbol}, {FORMS[form]}"
+        return f"{symbol}, both forms" if self.metrics.named(number.name).symbol else symbol
+
+    def _detectable(self, number: JointNumber, of: str) -> list[str]:
+        """Return which differences a study of this size can see; nothing where none is tested."""
+        size = number.ranking.detectable
+        if size is None or number.joint.higher is None:
+            return []
+        some = f"a difference of {compact_number(size)}" if size <= 1 else "not even one of 1"
+        return [f"{of}: {some} would be detected with 80 % power."]
+
+    def _by_form(self, where: Slice, numbers: Sequence[JointNumber]) -> NumberTable:
+        """Return models by numbers of one form or method, headline numbers with ranks first."""
+        names = list(self.metrics.headlines)
+        first = [n for name in names for n in numbers if n.name == name]
+        ranked = [n for n in first if any(n.ranking.ranks)]
+        head = {id(n): f"{self.called(n.name)}{BY_LABELS * n.corrected}" for n in numbers}
+        columns = {head[id(n)]: (n, False) for n in first}
+        columns |= {f"{RANKED}{head[id(n)]}": (n, True) for n in ranked}
+        columns |= {head[id(n)]: (n, False) for n in numbers if n.name not in names}
+        return self._by_model(
+            self._name(*(value for _, value in where)),
+            capital(self.words.of(where) or "all answers"),
+            columns,
+        )
+
+    def _scores(self) -> Iterator[NumberTable]:
+        """Yield tables of numbers that differ in their last part, such as scores, by models.
+
+        Where labels of people correct only some numbers of one, all are the judge's: a corrected
+        one beside another would rank judges.
+        """
+        scored = [n for n in self.numbers if len(n.where) > PLAIN_PARTS]
+        mixed = {(n.name, n.where[:-1]) for n in scored if not n.corrected}
+        own = {(n.name, n.where): n for n in self.judged}
+        groups: dict[tuple[str, Slice], list[JointNumber]] = {}
+        for number in scored:
+            key = number.name, number.where[:-1]
+            groups.setdefault(key, []).append(own[number[:2]] if key in mixed else number)
+        for (name, where), members in groups.items():
+            by_labels = BY_LABELS * members[0].corrected
+            of = f"{self.called(name)}{by_labels}, {self.words.of(where) or 'all answers'}"
+            yield NumberTable(
+                self._name(*(value for _, value in where), name),
+                f"{of}: {self.over}{_intervals(members)}",
+                (members[0].where[-1][0],),
+                tuple(f"{model}{by_labels}" for model in self.models),
+                [((self.words.of(n.where[-1:]),), tuple(n.means))
+                 for n in sorted(members, key=_worth, reverse=True)],
+                tuple(_about(members)),
+                meanings=self.meanings([self.called(name)]),
+                best=tuple(members[0].joint.higher for _ in self.models),
+            )  # fmt: skip
+
+    def _spreads(self) -> Iterator[NumberTable]:
+        """Yield how far headline numbers lie apart over wordings and samples."""
+        rows: Rows = []
+        every = {"of the first run": self.study, "each run's own": self.study.with_own_probes}
+        for probes, of in every.items():
+            if of is None or self.protocol not in of.protocols:
+                continue
+            models, data = of.of(self.protocol)
+            sets = of.sets(data)
+            if len(set(sets)) == len(sets):
+                return
+            for number in (n for _, numbers in headlines(of, self.protocol) for n in numbers):
+                apart = zip(*spread_between(number.joint, number.cells, sets), strict=True)
+                for model, mean, cells, both in zip(
+                    models, number.means, number.cells, apart, strict=True
+                ):
+                    held = sorted((e for e in cells if e.value is not None), key=_value)
+                    ends = (held[0], held[-1]) if held else (None, None)
+                    sizes = [
+                        Estimate("spread", value=x, problem=NO_SPREAD[x is None])
+                        for x in map(or_none, both)
+                    ]
+                    labels = (self.called(number.name), self.part(number), model, probes)
+                    rows.append((labels, (mean, *sizes, *ends)))
+        rows.sort(key=lambda row: (row[0][1], row[0][0], self.study.models.index(row[0][2])))
+        yield NumberTable(
+            self._name("spread"),
+            f"How far runs of other wordings and samples lie apart{_intervals([])}",
+            ("number", "of", "model", "probes"),
+            ("mean", "spread", "sampling error", "lowest", "highest"),
+            rows,
+            (ABOUT_SPREAD,),
+            meanings=self.meanings([labels[0] for labels, _ in rows]),
+        )
+
+    def _corrected(self) -> Iterator[NumberTable]:
+        """Yield the headline numbers that labels of people correct, beside the judge's, if any."""
+        rows: Rows = [
+            (
+                (self.called(one.raw.name), self.words.of(one.raw.where), run.model, run.data),
+                (one.raw, one.corrected, one.alone, f"{one.labels:,}", judge_effect(one)),
+            )
+            for run in (() if self.study.raw else self.runs)
+            for one in self.study.corrected(run)
+            if one.raw.name in self.metrics.headlines
+        ]
+        if rows:
+            yield NumberTable(
+                self._name("corrected"),
+                f"Headline numbers corrected by labels of people{CORRECTED_INTERVAL}",
+                ("number", "of", "model", "data"),
+                ("judge", "corrected", "labels alone", "labels", "judge made it"),
+                rows,
+                notes=("Only corrected intervals contain the errors of the judge.",),
+            )
+
+    def _everything(self) -> NumberTable:
+        """Return every number of every model, each corrected one after the judge's."""
+        pairs = zip(self.judged, self.numbers, strict=True)
+        every = [one for own, n in pairs for one in ((own, n) if n.corrected else (own,))]
+        rows: Rows = [
+            (
+                (n.name, self.part(n), model),
+                (rank_text(n.ranking.ranks[m]), n.means[m], *n.cells[m]),
+            )
+            for n in every
+            for m, model in enumerate(self.models)
+        ]
+        labels, head = ("number", "of", "model"), ("rank", "mean", *self.data)
+        name, caption = self._name("numbers"), f"{self.protocol}: every number"
+        return NumberTable(name, caption, labels, head, rows)
+
+    def _differences(self) -> NumberTable:
+        """Return every pair of models and number: the difference, p, and p after Holm."""
+        rows: Rows = []
+        for n in self.numbers:
+            for pair in n.ranking.pairs:
+                problem = None if pair.difference is not None else "not computed for both"
+                difference = Estimate(
+                    n.name, n.where, pair.difference, pair.low, pair.high, problem=problem
+                )
+                tests = tuple(Estimate(n.name, value=p) for p in (pair.p, pair.corrected))
+                labels = (n.name, self.part(n), self.models[pair.first], self.models[pair.second])
+                rows.append((labels, (difference, *tests)))
+        return NumberTable(
+            self._name("differences"),
+            f"{self.protocol}: second model minus first, paired; p after Holm's correction over "
+            "all pairs of each number",
+            ("number", "of", "first", "second"),
+            ("difference", "p", "p after Holm"),
+            rows,
+        )
+
+    @property
+    def by_data(self) -> NumberTable:
+        """The first rows of every number by data set."""
+        rows, left = self.everything.rows[:MOST_ROWS], len(self.everything.rows) - MOST_ROWS
+        named = [((self.called(of[0]), *of[1:]), entries) for of, entries in rows]
+        notes = (f"{left:,} more rows in the file.",) * (left > 0)
+        caption = "Every number by model and data set"
+        return self.everything._replace(caption=caption, rows=named, notes=notes)
+
+    @property
+    def clear(self) -> NumberTable:
+        """The differences that are clear after the correction."""
+        rows: Rows = [
+            (
+                (self.called(n.name), self.part(n), self.models[p.first], self.models[p.second]),
+                (Estimate(n.name, n.where, p.difference, p.low, p.high), _p_text(p.corrected)),
+            )
+            for n in self.numbers
+            for p in n.ranking.pairs
+            if p.clear
+        ]
+        left = len(rows) - MOST_ROWS
+        return NumberTable(
+            "",
+            f"{many(len(rows), 'clear difference')} between two models",
+            ("number", "of", "first", "second"),
+            ("second minus first", "p after Holm's correction"),
+            rows[:MOST_ROWS],
+            (f"{left:,} more in the tables.",) * (left > 0),
+            "difference",
+            meanings=self.meanings([labels[0] for labels, _ in rows]),
+        )
+
+    @property
+    def charts(self) -> list[Chart]:
+        """Each headline number by model and form, the one that carries the result first.
+
+        That is a difference of two shares, such as J, else the first. Forms that share all values,
+        such as what a model knows, are drawn once.
+        """
+        drawn = []
+        for _, numbers in sorted(self.ranked, key=lambda one: not is_gap(one[1][0].name)):
+            rows = [
+                charts.chart_row(model, FORMS.get(form, "") + BY_LABELS * number.corrected, mean)
+                for number in _distinct(numbers)
+                for form in [dict(number.where).get("form", "")]
+                for model, mean in zip(self.models, number.means, strict=True)
+                if mean.value is not None
+            ]
+            order, series = (
+                list(dict.fromkeys(row[key] for row in rows)) for key in ("row", "series")
+            )
+            by_labels = all(one.endswith(BY_LABELS) for one in series)
+            what = f"{self.called(numbers[0].name)}{BY_LABELS * by_labels}"
+            label = f"{capital(what)} of each model, with 95 % intervals."
+            make = partial(charts.forest_plot, rows, order, title=what, references=[], kinds=series)
+            if rows and len(order) <= charts.MOST_ROWS:
+                drawn.append(Chart(f"{self.protocol} {what}", make, label, label))
+        return drawn
+
+    def within_spread(self) -> Iterator[str]:
+        """Yield which differences of two models are smaller than the spread of one of them."""
+        sets = self.study.sets(self.data)
+        for number in (n for _, numbers in self.ranked for n in numbers):
+            between, _ = spread_between(number.joint, number.cells, sets)
+            small = [
+                f"{line(self.models[pair.first], 60)} and {line(self.models[pair.second], 60)}"
+                for pair in number.ranking.pairs
+                if pair.difference is not None
+                and abs(pair.difference) < np.fmax(between[pair.first], between[pair.second])
+            ]
+            if small:
+                left = len(small) - MOST_PAIRS
+                more = f" and {left:,} more pairs" * (left > 0)
+                yield (
+                    f"{self.called(number.name)}, {self.part(number)}: the difference between "
+                    f"{'; '.join(small[:MOST_PAIRS])}{more} is smaller than the spread of one "
+                    "model over wordings and samples"
+                )
+
+
+def meanings_of(metrics: MetricTable, heads: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return the symbols that stand in column heads, and what each means."""
+    words = {word for head in heads for word in re.split(r"[ ,]+", head)} - {""}
+    return tuple((m.symbol, m.defined) for m in metrics.values() if m.symbol in words)
+
+
+def _value(e: Estimate) -> float:
+    return e.value or 0.0
+
+
+def _worth(number: JointNumber) -> float:
+    """Return the mean over all models that have the number."""
+    values = [e.value for e in number.means if e.value is not None]
+    return sum(values) / len(values) if values else -1.0
+
+
+def _intervals(numbers: Sequence[JointNumber]) -> str:
+    """Return what ends the caption of a table of numbers."""
+    return CORRECTED_INTERVAL if any(n.corrected for n in numbers) else WITH_INTERVAL
+
+
+def _about(numbers: Sequence[JointNumber]) -> list[str]:
+    """Return what a table says of corrected numbers, if it has any."""
+    return [ABOUT_CORRECTED] if any(n.corrected for n in numbers) else []
+
+
+def _p_text(p: float | None) -> str:
+    return "" if p is None else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def _distinct(numbers: Sequence[JointNumber]) -> list[JointNumber]:
+    """Return numbers of which no two have the same values."""
+    found: dict[tuple[object, ...], JointNumber] = {}
+    for number in numbers:
+        found.setdefault(tuple((e.value, e.low, e.high) for e in number.means), number)
+    return [*found.values()]
+
+
+def many(number: int, one: str) -> str:
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
+def asked_of(study: StudyNumbers, data: Sequence[str]) -> str:
+    """Return how many data sets there are, and in how many words and samples they are asked."""
+    sets = set(study.sets(data))
+    if len(sets) == len(data):
+        return many(len(data), "data set")
+    of = f" of {many(len(sets), 'data set')}" if len(sets) > 1 else ""
+    return f"{many(len(data), 'repetition')}{of} (wordings, samples)"
