@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -15,6 +16,7 @@ from sayso.report.differences import (
     by_chance,
     compared_sentence,
     render_compare,
+    rules_alone,
 )
 from sayso.runs.compare import number_words
 
@@ -45,22 +47,26 @@ def test_the_sentence_comes_first_then_the_headline_numbers_then_all() -> None:
     lines = [line.rstrip() for line in text.splitlines() if line]
     words = " ".join(text.split())
     assert words.startswith(
-        "large knows more facts than small; no difference is visible in how reliably they admit "
-        "what they do not know."
+        "large knows more facts and hedges more of what it knows than small; no difference is "
+        "visible in how reliably they admit what they do not know (short answers); this cannot be "
+        "compared: how reliably they admit what they do not know (paragraphs). Of 3 other numbers, "
+        "2 differ."
     )
-    assert "A = small (runs/a)" in lines
-    head = lines[lines.index("large minus small [95 % interval, sampling error only]") + 1 :]
+    assert "A = small (runs/a); B = large (runs/b)" in words
+    head = lines[lines.index("large minus small [95 % interval, sampling error only]") + 3 :]
     assert head[0].split() == (
         ["facts", "that", "it", "knows,", "short", "+16.7", "pp", "[+12.3,", "+21.0]", "better"]
     )
-    assert "+0.08 [−0.15, +0.31] no visible difference" in words
+    assert "J, short answers +0.08 [−0.15, +0.31] not visible" in words
     assert "– cannot be compared" in words
     # more hedging of known facts is worse, more hedging neither
     assert "+11.1 pp [+6.6, +15.6] worse" in words
     assert "+12.0 pp [+8.0, +16.0] higher" in words
-    assert "short answers, facts that both know" in lines
-    assert "no value for J (paragraphs): the probes differ" in words
+    assert "KCR, short answers, facts" in words
+    assert "J: tells known from unknown" in words
+    assert "J, paragraphs): the probes differ" in words
     assert max(map(len, text.splitlines())) <= 80
+    assert len(text.splitlines()) <= 40
 
 
 @pytest.mark.parametrize(
@@ -98,18 +104,54 @@ def test_of_many_methods_the_first_stands_at_the_top() -> None:
     methods = ("vanilla", "uncle")
     found = [Estimate("skill", slice_of(form="short", method=m), 0.2, 0.1, 0.3) for m in methods]
     text = printed(found, words)
-    assert text.count("better") == 4  # in the sentence, at the top, and in each row of the table
-    assert text.count("Vanilla") == 2
+    assert text.count("better") == 3  # in the sentence, and in both rows
+    assert text.index("Vanilla") < text.index("UNCLE")
+    assert "Of 1 other number, 1 differs." in " ".join(text.split())
 
 
 def test_many_differences_say_how_many_chance_gives() -> None:
     found = [Estimate("auroc", slice_of(score=str(n)), 0.01, -0.02, 0.04) for n in range(89)]
     found += [Estimate("auroc", slice_of(score="x"), 0.05, 0.01, 0.09), Estimate("auroc")]
-    text = " ".join(printed(found, number_words(PROTOCOLS["selective"])).split())
+    shown = printed(found, number_words(PROTOCOLS["selective"]))
+    text = " ".join(shown.split())
     assert "Of 90 differences, about 4 would look clear by chance alone." in text
     assert by_chance(found[:9]) == ""
-    # a number of many scores is named once, above them
-    assert text.count("AUROC for a wrong answer (.5 = chance)") == 1
+    # the clear one stands first, and all that are not shown are counted
+    assert text.index("+0.05") < text.index("+0.01")
+    assert "--json has 83 more, none of which differs." in text
+    assert len(shown.splitlines()) <= 40
+
+
+def test_a_difference_without_an_interval_is_counted_only() -> None:
+    found = [Estimate("J", SHORT, 0.1, -0.1, 0.3), Estimate("align_CU", (), 0.123)]
+    text = printed(found)
+    assert "12.3" not in text
+    assert "--json has 1 more" in text
+
+
+PARTS = {"abstains_unanswerable": -1 / 3, "abstains_answerable": 0.0}
+
+
+def test_no_sentence_says_less_than_the_rows_below_it() -> None:
+    """No difference of the gap was visible above a part of it that was worse."""
+    words = number_words(PROTOCOLS["selective"])
+    gap = Estimate("abstention_gap", SHORT, -0.3, -0.7, 0.1)
+    parts = [Estimate(name, SHORT, v, v - 0.2, v + 0.2) for name, v in PARTS.items()]
+    said = compared_sentence([gap, *parts], words, ("a", "b"))
+    assert said.startswith("b declines less of what cannot be answered than a; no difference is")
+    assert "of what can be answered" not in said
+    text = printed([gap, *parts], words)
+    assert text.count("worse") == 2  # the row, and the rule
+    # a form is named where forms differ
+    both = [msgspec.structs.replace(parts[0], where=LONG, low=-0.9, high=0.9), parts[0]]
+    assert "answered (short answers) than a" in compared_sentence(both, words, ("a", "b"))
+
+
+def test_models_that_rules_alone_judge_are_compared_with_one_caution() -> None:
+    (caution,) = rules_alone({"a": "rules", "b": "rules+m"})
+    assert "sayso label RUN" in caution
+    assert "--judge rules+MODEL" in caution
+    assert rules_alone({"a": "rules"}) == rules_alone({"a": "m", "b": "rules+m"}) == ()
 
 
 def test_differences_of_counts_and_slopes_are_no_percentage_points() -> None:
@@ -122,16 +164,16 @@ def test_differences_of_counts_and_slopes_are_no_percentage_points() -> None:
         ],
         number_words(PROTOCOLS["self_known"]),
     )
-    assert "−2.57 [−3.02, −2.11]" in text
+    assert "−2.57  [−3.02, −2.11]" in text
     assert "−0.27" in text
-    assert text.count("pp") == 1  # the share only
+    assert text.count(" pp") == 1  # the share only
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_headline_number_has_a_direction_and_a_label(name: str) -> None:
     metrics = PROTOCOLS[name].metrics
     assert metrics.headlines
-    for number in metrics.headlines:
+    for number in metrics.told:
         assert metrics[number].higher is not None
         assert metrics[number].label
 

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 import sayso
+from sayso.metric import Headline
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.faithfulness import report as faithfulness
 from sayso.protocols.selective import report as selective
@@ -411,6 +412,12 @@ def test_the_terminal_begins_with_cautions_then_the_sentence(tmp_path: Path) -> 
 
 KNOWS, ADMITS = PROTOCOLS["uncle"].metrics.headlines.values()
 Ranks = list[tuple[int, int] | None]
+FORMS_OF = ("short answers", "paragraphs")
+
+
+def ranked(*ranks: tuple[Headline, list[Ranks]]) -> str:
+    found = [(headline, list(zip(FORMS_OF, of, strict=False))) for headline, of in ranks]
+    return ranked_sentence(found, list("abcd")[: len(ranks[0][1][0])])
 
 
 @pytest.mark.parametrize(
@@ -427,13 +434,26 @@ Ranks = list[tuple[int, int] | None]
     ],
 )  # fmt: skip
 def test_who_is_best_of_several_models(knows: Ranks, admits: Ranks, said: str) -> None:
-    assert ranked_sentence([(KNOWS, knows), (ADMITS, admits)], ["a", "b", "c"]) == said
+    assert ranked((KNOWS, [knows]), (ADMITS, [admits])) == said
 
 
 def test_more_than_two_leaders_are_counted() -> None:
     ranks: Ranks = [(1, 3), (1, 3), (1, 3), (4, 4)]
-    said = ranked_sentence([(KNOWS, ranks)], list("abcd"))
+    said = ranked((KNOWS, [ranks]))
     assert said == "Of 4 models, 3 models share the lead in how many facts they know."
+
+
+def test_forms_and_parts_in_which_models_differ_are_named() -> None:
+    hedges = PROTOCOLS["uncle"].metrics.told["UUR"]
+    alike: Ranks = [(1, 2), (1, 2)]
+    first: Ranks = [(1, 1), (2, 2)]
+    assert hedges.part
+    said = ranked((ADMITS, [alike, first]), (hedges, [first, first]))
+    assert "a admits most reliably what it does not know (paragraphs)" in said
+    assert "no difference is visible in how reliably" in said
+    assert "(short answers)" in said
+    assert "a hedges most of what it does not know." in said
+    assert "hedge of what" not in ranked((ADMITS, [alike]), (hedges, [alike]))
 
 
 def test_whether_training_changed_a_model() -> None:

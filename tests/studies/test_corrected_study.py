@@ -16,8 +16,9 @@ from sayso import cli
 from sayso.metrics.joint import JointNumber
 from sayso.people.labels import LabelStore
 from sayso.records import CorrectedNumber, Estimate, Question, Verdict
+from sayso.report.charts import WIDE
 from sayso.storage.run_folder import RunFolder
-from sayso.studies.report import OF_THE_JUDGE, every_table, study_sections, write_study
+from sayso.studies.report import OF_THE_JUDGE, every_table, study_sheets, write_study
 from sayso.studies.results import Study
 from support.label_runs import READ, answers_run, as_judge, label_run
 
@@ -158,10 +159,12 @@ def test_no_corrected_number_stands_under_a_heading_that_does_not_say_so(
     assert "Labels of people correct J for the judge" in page
     assert "intervals of differences are usually too wide" in page
     # the chart of J has a point for each model, and says whose number it is
-    (section,) = study_sections(found)
-    (what, rows), *_ = [chart for chart in section.charts if chart[0].startswith("J")]
-    assert what == "J, corrected"
-    assert {row["value"] for row in rows if row["value"] is not None} <= corrected
+    (sheet,) = study_sheets(found).values()
+    assert sheet.charts[0].name == "uncle J, corrected"
+    drawn = sheet.charts[0].make(WIDE).to_dict()  # type: ignore[union-attr]
+    rows = [row for rows in drawn["datasets"].values() for row in rows if row.get("row") in MODELS]
+    assert rows
+    assert {row["value"] for row in rows} <= corrected
     drawn, judged = (
         next(str(f.wide) for f in study._figures() if f.name.startswith("uncle-j"))
         for study in (found, sayso.study([labeled], raw=True, resamples=200))
@@ -234,8 +237,8 @@ def test_sections_of_one_labeled_run(labeled: Path) -> None:
     study = sayso.study([labeled / "honest" / "one"], resamples=200)
     one = number(study)
     assert one.means == [of_run(labeled / "honest" / "one").corrected]
-    (section,) = study_sections(study)
-    assert any("corrected" in head for head in section.headline.columns)
+    (sheet,) = study_sheets(study).values()
+    assert any("corrected" in head for head in sheet.main.columns)
     with LabelStore.read(labeled / "honest" / "one") as store:
         assert len(store.labels()) == 60
 

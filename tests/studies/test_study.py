@@ -38,8 +38,7 @@ from sayso.studies.report import (
     layout_tables,
     layouts,
     render_study,
-    rules_alone,
-    study_sections,
+    study_sheets,
     write_study,
     write_tables,
 )
@@ -380,7 +379,7 @@ def test_the_page_holds_everything_and_nothing_hostile(found: Study, folder: Pat
 def test_models_that_rules_alone_compare_are_compared_with_a_warning(
     found: Study, folder: Path
 ) -> None:
-    warning = "errs more with some models than with others, which can change ranks"
+    warning = "errs more with some models than with others"
     page = (folder / "study" / "index.html").read_text(encoding="utf-8")
     assert page.count(warning) == 1
     assert "sayso label RUN" in page
@@ -390,11 +389,6 @@ def test_models_that_rules_alone_compare_are_compared_with_a_warning(
     assert out.getvalue().count(warning) == 1
     (table,) = layout_tables(found, "uncle-table3")
     assert any(warning in note for note in table.notes)
-    alone = found.runs[:1]
-    assert rules_alone(alone) == ()
-    by_model = [run._replace(manifest=msgspec.structs.replace(run.manifest, judge="rules+m"))
-                for run in found.runs]  # fmt: skip
-    assert rules_alone(by_model) == ()
 
 
 def test_somebody_elses_tables_stay(found: Study, tmp_path: Path) -> None:
@@ -452,9 +446,9 @@ def test_probes_of_another_model_of_the_study_are_used(tmp_path: Path) -> None:
     assert study.notes("uncle") == [
         "tuned is judged by the facts that base knows, so they know the same share by construction"
     ]
-    (section,) = study_sections(study)
-    assert "how many facts they know" not in section.opening.sentence
-    assert "how reliably they admit" in section.opening.sentence
+    (sheet,) = study_sheets(study).values()
+    assert "how many facts they know" not in sheet.opening.sentence
+    assert "how reliably they admit" in sheet.opening.sentence
     heads = study.table("headline").columns
     assert heads[0] == "facts that it knows"
     assert [head for head in heads if "rank" in head] == ["rank by J, both forms"]
@@ -783,15 +777,15 @@ def test_one_model_on_several_data_sets_is_told_of_each(tmp_path: Path) -> None:
         argv = ["run", "selective", "--nli", "rules", "--answers", str(file)]
         assert cli.execute([*argv, "--out", str(tmp_path / name)]) == 0
     study = of_folders([tmp_path / "a", tmp_path / "b"], resamples=100)
-    (section,) = study_sections(study)
-    told = section.opening.sentence
+    (sheet,) = study_sheets(study).values()
+    told = sheet.opening.sentence
     first, second = (run.data for run in study.runs)
     assert told.startswith(f"{first}: ")
     assert f" {second}: " in told
     again = of_folders([tmp_path / "b", tmp_path / "a"], resamples=100)
     parts = told.split(f" {second}: ")
-    (section,) = study_sections(again)
-    assert parts[1] in section.opening.sentence
+    (sheet,) = study_sheets(again).values()
+    assert parts[1] in sheet.opening.sentence
 
 
 def test_data_sets_that_share_questions_are_no_more_evidence(tmp_path: Path) -> None:

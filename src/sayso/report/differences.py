@@ -96,7 +96,8 @@ def compared_sentence(found: Sequence[Estimate], words: Words, names: tuple[str,
     A form is named where forms differ. Holds without any difference.
     """
     first, second = names
-    clear, alike, undefined = [], [], []
+    clear: list[str] = []
+    left: dict[str, list[str]] = {NONE: [], UNDEFINED: []}
     held = told_differences(found, words)
     for name, headline in words.metrics.told.items():
         verdicts = [(verdict_of(e, words), words.of(e.where)) for e in held if e.name == name]
@@ -105,10 +106,10 @@ def compared_sentence(found: Sequence[Estimate], words: Words, names: tuple[str,
                 does = headline.better if verdict == BETTER else headline.worse
                 clear.append(f"{does}{where}")
             elif not headline.part:
-                (alike if verdict == NONE else undefined).append(f"{headline.what}{where}")
+                left[verdict].append(f"{headline.what}{where}")
     parts = [f"{second} {_listed(clear)} than {first}"] if clear else []
-    parts += [f"no difference is visible in {_listed(alike)}"] if alike else []
-    parts += [f"this cannot be compared: {_listed(undefined)}"] if undefined else []
+    begins = {NONE: "no difference is visible in ", UNDEFINED: "this cannot be compared: "}
+    parts += [f"{begins[verdict]}{_listed(what)}" for verdict, what in left.items() if what]
     text = "; ".join(parts) or "The two runs share no headline number"
     rest = [is_clear(e) for e in found if e not in held]
     return f"{text if clear else capital(text)}.{others_sentence(rest)}"
@@ -121,16 +122,17 @@ def ranked_sentence(
 
     Each number has its ranks by the form that they are of. Holds without any rank.
     """
-    alike, best, parts = [], [], []
+    alike: list[str] = []
+    best: dict[bool, list[str]] = {False: [], True: []}
     for headline, forms in found:
         leaders = [(_leaders(headline, ranks, models), form) for form, ranks in forms]
         for told, where in _by_form(leaders):
             if told == NONE:
                 alike += [] if headline.part else [f"{headline.what}{where}"]
             elif told:
-                (parts if headline.part else best).append(f"{told}{where}")
+                best[headline.part].append(f"{told}{where}")
     none = [f"no difference is visible in {_listed(alike)}"] if alike else []
-    text = "; ".join([*best, *none, *parts])
+    text = "; ".join([*best[False], *none, *best[True]])
     return f"Of {len(models):,} models, {text}." if text else ""
 
 
@@ -151,7 +153,8 @@ def _leaders(headline: Headline, ranks: Ranks, models: Sequence[str]) -> str:
 def others_sentence(clear: Sequence[bool]) -> str:
     """Say how many of the numbers that no sentence names differ; nothing where none does."""
     many = f"{sum(clear):,} {'differs' if sum(clear) == 1 else 'differ'}"
-    return f" Of {len(clear):,} other numbers, {many}." if any(clear) else ""
+    others = f"{len(clear):,} other number{'s' * (len(clear) > 1)}"
+    return f" Of {others}, {many}." if any(clear) else ""
 
 
 def by_chance(differences: Sequence[Estimate]) -> str:
@@ -201,7 +204,7 @@ def render_compare(
     (first, one), (second, other) = (tuple(line(text, 200) for text in side) for side in sides)
     head = told_differences(found, words)
     rest = sorted((e for e in found if e not in head), key=is_clear, reverse=True)
-    shown = [*head, *[e for e in rest if e.low is not None][:MOST_OTHERS]]
+    shown = [*head, *[e for e in rest if e.value is None or e.low is not None][:MOST_OTHERS]]
     left = [is_clear(e) for e in found if e not in shown]
     named = [m for m in words.metrics.values() if m.symbol and any(m.name == e.name for e in shown)]
     about = [

@@ -161,8 +161,8 @@ def compare(
     found = plan.compare(sides, allow, resamples, seed)
     judges = {m.model_identity or m.model: m.judge for m in (side.manifest for side in sides)}
     notes = [*found.notes, *rules_alone(judges)]
-    names = str(a), str(b)
-    return ShownComparison(*found._replace(notes=notes, protocol=plan.name, names=names))
+    named = found._replace(notes=notes, protocol=plan.name, names=(str(a), str(b)))
+    return ShownComparison(*named)
 
 
 def check_resampling(resamples: int, seed: int) -> None:

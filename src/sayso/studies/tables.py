@@ -361,20 +361,20 @@ class ProtocolTables:
         """
         drawn = []
         for _, numbers in sorted(self.ranked, key=lambda one: not is_gap(one[1][0].name)):
-            rows = [
-                charts.chart_row(model, FORMS.get(form, "") + BY_LABELS * number.corrected, mean)
-                for number in _distinct(numbers)
-                for form in [dict(number.where).get("form", "")]
-                for model, mean in zip(self.models, number.means, strict=True)
-                if mean.value is not None
-            ]
-            order, series = (
+            rows: list[charts.Row] = []
+            for number in _distinct(numbers):
+                form = FORMS.get(dict(number.where).get("form", ""), "")
+                series = f"{form}{BY_LABELS * number.corrected}"
+                every = zip(self.models, number.means, strict=True)
+                rows += [charts.chart_row(model, series, mean) for model, mean in every]
+            rows = [row for row in rows if row["value"] is not None]
+            order, kinds = (
                 list(dict.fromkeys(row[key] for row in rows)) for key in ("row", "series")
             )
-            by_labels = all(one.endswith(BY_LABELS) for one in series)
+            by_labels = all(kind.endswith(BY_LABELS) for kind in kinds)
             what = f"{self.called(numbers[0].name)}{BY_LABELS * by_labels}"
             label = f"{capital(what)} of each model, with 95 % intervals."
-            make = partial(charts.forest_plot, rows, order, title=what, references=[], kinds=series)
+            make = partial(charts.forest_plot, rows, order, title=what, references=[], kinds=kinds)
             if rows and len(order) <= charts.MOST_ROWS:
                 drawn.append(Chart(f"{self.protocol} {what}", make, label, label))
         return drawn
