@@ -69,7 +69,7 @@ def test_a_study_gives_its_charts_and_tables(
     study = sayso.study([made], resamples=100)
     assert "uncle-table3" in study.tables
     assert study.plots
-    assert study.plot().name == study.plots[0] == "uncle-facts-that-it-knows"
+    assert study.plot().name == study.plots[0] == "uncle-j"
     assert all("<svg" in study.plot(name)._repr_svg_() for name in study.plots)
     table = study.table("uncle-table3")
     assert r"\multicolumn{5}{c}{long form}" in table.to_latex(intervals="none")

@@ -19,13 +19,7 @@ from sayso.assertions.check import CheckedAssertions, DecidedAssertion, check_as
 from sayso.assertions.decide import CANNOT_SAY, DOES_NOT, ERROR, HOLDS, Outcome
 from sayso.harmless import line, plain_json, well_formed
 from sayso.records import Estimate, InputError
-from sayso.report.numbers import (
-    DASH,
-    difference_range,
-    difference_value,
-    interval,
-    metric_value,
-)
+from sayso.report.numbers import DASH, difference_range, difference_value, interval, metric_value
 from sayso.storage.atomic import disk_errors, replacing
 
 #: characters of a comment on a pull request: GitHub takes 65,536

@@ -16,12 +16,7 @@ from sayso.protocols.protocol import ComparedRun, Protocol
 from sayso.records import Estimate, InputError
 from sayso.report.differences import Words, rules_alone, told_differences
 from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, html_table, short_repr
-from sayso.report.numbers import (
-    difference_range,
-    difference_value,
-    is_bare,
-    shown_difference,
-)
+from sayso.report.numbers import difference_range, difference_value, is_bare, shown_difference
 from sayso.report.sheet import main_numbers
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.result import leading, short_number_name, shown_name, table_row

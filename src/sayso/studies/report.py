@@ -58,25 +58,23 @@ TERMS = (
 )
 
 
-def study_sheets(study: StudyNumbers) -> dict[str, Sheet]:
+def study_sheets(
+    study: StudyNumbers, every: Sequence[ProtocolTables] | None = None
+) -> dict[str, Sheet]:
     """Return what is shown of each protocol. Raises InputError for runs that cannot be compared.
 
-    What all of them say, the first one says.
+    What all of them say, the first one says. ``every`` are the tables, if they are there already.
     """
-    return {name: sheet for name, _, sheet in _shown(study)}
-
-
-def _shown(study: StudyNumbers) -> Iterator[tuple[str, ProtocolTables, Sheet]]:
-    """Yield the tables and the sheet of each protocol."""
+    sheets: dict[str, Sheet] = {}
     said: list[str] = []
-    for name in study.protocols:
-        tables = ProtocolTables(study, name)
+    for tables in every or [ProtocolTables(study, name) for name in study.protocols]:
         sheet = _sheet(tables)
-        limit = "" if said else sheet.opening.not_shown
-        cautions = [text for text in sheet.cautions if text not in said]
-        said += [sheet.opening.sentence, *cautions]
-        opening = sheet.opening._replace(not_shown=limit)
-        yield name, tables, sheet._replace(cautions=cautions, opening=opening)
+        if sheets:
+            sheet = sheet._replace(opening=sheet.opening._replace(not_shown=""))
+        sheet = sheet._replace(cautions=[text for text in sheet.cautions if text not in said])
+        said += sheet.cautions
+        sheets[tables.protocol] = sheet
+    return sheets
 
 
 def _sheet(tables: ProtocolTables) -> Sheet:
@@ -338,13 +336,12 @@ def write_study(
     """
     if place_inside(out, TABLES).exists() and not (out / INDEX).exists():
         raise InputError(f"{out / TABLES} exists without a page: choose another --out")
-    shown = {name: (tables, sheet) for name, tables, sheet in _shown(study)}
-    written = [table for tables, _ in shown.values() for table in tables.written]
+    every = [ProtocolTables(study, name) for name in study.protocols]
+    sheets = study_sheets(study, every)
+    written = [table for tables in every for table in tables.written]
     laid_out = [table for name in named for table in layout_tables(study, name)]
     out.mkdir(parents=True, exist_ok=True)
-    place = write_index(
-        out / INDEX, _page(study, {n: s for n, (_, s) in shown.items()}, laid_out, written, out)
-    )
+    place = write_index(out / INDEX, _page(study, sheets, laid_out, written, out))
     if place is None:
         raise InputError(f"{out / INDEX} is not a page of sayso: choose another --out")
     write_tables([*written, *laid_out], out / TABLES, intervals)
@@ -387,6 +384,8 @@ def _page(
         sections = [s for name, sheet in shown.items() for s in _among_others(name, sheet, first)]
         question = f"A study of {many(len(study.models), 'model')}, {asked_of(study, study.data)}"
         first = first._replace(question=question, chart=None, main=None)
+    cautions = [text for one in shown.values() for text in one.cautions]
+    layouts_shown = [_laid_out(table, cautions) for table in laid_out]
     lost = [o for o in study.outcomes if o.status not in ("done", "kept")]
     unfinished = [
         f"{o.protocol}, {line(o.model, 60)}, {line(o.data, 60)}: {o.status} {line(o.reason, 300)}"
@@ -394,8 +393,8 @@ def _page(
     ]
     sheet = first._replace(
         opening=first.opening._replace(first=[*first.opening.first, *unfinished]),
-        sections=[*sections, *map(_laid_out, laid_out), _runs(study, written, out)],
-        cautions=[text for one in shown.values() for text in one.cautions],
+        sections=[*sections, *layouts_shown, _runs(study, written, out)],
+        cautions=cautions,
     )
     named = [("model", line(name, 100)) for name in study.models[:MOST_NAMED]]
     left = len(study.models) - MOST_NAMED
@@ -425,8 +424,12 @@ def _among_others(protocol: str, sheet: Sheet, first: Sheet) -> list[Section]:
 TOO_MANY = "There are too many curves for a chart; one is drawn for up to six."
 
 
-def _laid_out(table: NumberTable) -> Section:
-    """Return a layout's table with its chart and files; too many curves are left out."""
+def _laid_out(table: NumberTable, said: Sequence[str] = ()) -> Section:
+    """Return a layout's table with its chart and files; too many curves are left out.
+
+    Notes that are among ``said`` stand elsewhere on the page.
+    """
+    table = table._replace(notes=tuple(note for note in table.notes if note not in said))
     every, layout = layouts(), table.name
     title = every[layout][1].title if layout in every else ""
     if not title:
