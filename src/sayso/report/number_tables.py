@@ -44,6 +44,7 @@ Entry = Estimate | str | None
 #: how numbers are written: .61, as a percentage (61.3), each in its own notation with its counts,
 #: or with its sign, as a difference is
 Written = Literal["plain", "percent", "own", "difference"]
+Label = TypeVar("Label", bound="str | tuple[str, ...]")
 Row = TypeVar("Row")
 Column = TypeVar("Column")
 #: numbers from here on are written without decimals
@@ -124,7 +125,7 @@ class NumberTable(NamedTuple):
 
 def grid(
     caption: str,
-    rows: Mapping[str | tuple[str, ...], Row],
+    rows: Mapping[Label, Row],
     columns: Mapping[str, Column],
     find: Callable[[Row, Column], Entry],
     *,

@@ -166,21 +166,18 @@ ADVICE = {
 BY_MODE = {
     "accept_rate": "the model accepts {} of its claims, so Self-Known and Self-Unknown only "
     "reflect that rate.",
-    "order_flips": "{} of the answers change with the order of the options. Both orders are "
-    "averaged.",
-    "not_understood": "for {} of the claims, the model puts less than half of its probability on "
-    "the options, so it did not treat the question as a choice.",
+    "order_flips": "{} of the answers change with the order of the options.",
+    "not_understood": "for {} of the claims, less than half of the probability is on the options, "
+    "so the question was not taken as a choice.",
 }
 
 
 #: in the signature of claims that rules checked
 BY_RULES = "support-rules@"
 RULES_CHECK = (
-    "Claims are checked by rules, which compare words, names, dates and amounts. On biographies by "
-    "GPT-3, checked against Wikipedia, the rules agree with people on 75 % of the claims: they "
-    "support 39 % of the true claims and 1 % of the false ones. An invented claim that uses the "
-    "passage's own names passes. Before you publish numbers, check claims with a model (--judge "
-    "MODEL) or with people's labels."
+    "Claims are checked by rules: many true claims count as unsupported, and an invented claim "
+    "that uses the passage's own names passes. Before you publish numbers, check claims with a "
+    "model (--judge MODEL) or with people's labels."
 )
 
 

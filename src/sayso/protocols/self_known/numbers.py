@@ -347,7 +347,10 @@ NUMBERS = MetricTable(
     Metric(
         "order_flips",
         "answers that change with the order of the options",
-        "Share of the claims asked about in several orders that do not always get the same reply.",
+        (
+            "Share of the claims asked about in several orders that do not always get the same "
+            "reply. The orders are averaged."
+        ),
         higher=False,
     ),
     Metric(
