@@ -526,6 +526,7 @@ ALONE = {
     "sayso.people.sampling": "which items are drawn, apart from what is done with them",
     "sayso.people.server": "starlette and uvicorn, loaded only where somebody labels",
     "sayso.protocols.uncle.seeds": "UNCLE over training seeds: numbers, apart from who trains",
+    "sayso.protocols.self_known.marked": "texts to read, apart from the numbers",
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",
     "sayso.protocols.selective.board": "a figure of many systems, with its labels",
     "sayso.train.draws": "the draws that rows are made of",

@@ -264,7 +264,9 @@ def test_whether_a_score_finds_the_errors() -> None:
     assert "too few right answers" in scored(58, 60, None)
 
 
-def texts(supported: float | None, ends: Ends, rejected: float | None, trend: Ends) -> str:
+def texts(
+    supported: float | None, ends: Ends, rejected: float | None, trend: Ends, *more: Estimate
+) -> str:
     where = slice_of(method="plain")
     low, high = ends if ends is not None else (None, None)
     down, up = trend if trend is not None else (None, None)
@@ -275,13 +277,36 @@ def texts(supported: float | None, ends: Ends, rejected: float | None, trend: En
         Estimate("accept_rate", mode, 0.8),
         Estimate("SU", mode, rejected),
     ]
+    rows = [*more, *rows]
     return self_known.plain_sentence(self_known.SelfKnownResults(rows))
+
+
+@pytest.mark.parametrize(
+    ("accepted", "rejected", "says"),
+    [
+        ((0.8, 0.9), (0.1, 0.3), "no clear difference"),
+        ((0.8, 0.9), (0.25, 0.4), "it notices some of the errors"),
+        ((0.5, 0.6), (0.1, 0.3), "more of the wrong ones"),
+        (None, (0.1, 0.3), "89 % of the unsupported ones."),
+    ],
+)
+def test_that_a_model_notices_errors_is_said_where_both_intervals_allow_it(
+    accepted: Ends, rejected: Ends, says: str
+) -> None:
+    mode = slice_of(method="plain", mode=self_known.MAIN)
+    both = [
+        Estimate(name, mode, value, *(ends or (None, None)))
+        for name, value, ends in (("SK", 0.85, accepted), ("SU", 0.11, rejected))
+    ]
+    said = texts(0.54, (0.4, 0.67), 0.11, (-0.5, 0.1), *both)
+    assert "accepts 85 % of those and 89 % of the unsupported ones" in said
+    assert says in said
 
 
 def test_whether_long_answers_are_supported() -> None:
     assert texts(0.54, (0.4, 0.67), 0.11, (-0.5, 0.1)) == (
-        "Of the claims in its long answers, 54 % are supported; asked about the unsupported ones, "
-        "the model accepts 89 % of them."
+        "Of the claims in its long answers, 54 % are supported; asked again, the model accepts "
+        "89 % of the unsupported ones."
     )
     assert texts(0.54, (0.4, 0.67), None, (-0.5, -0.1)) == (
         "Of the claims in its long answers, 54 % are supported, and fewer of them towards the end "

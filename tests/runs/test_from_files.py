@@ -16,8 +16,9 @@ import sayso
 from sayso import report
 from sayso.protocols import self_known
 from sayso.protocols.self_known.measure import RULES_CHECK
-from sayso.protocols.self_known.report import CURVES, SelfKnownResults, curves_figure, headline
+from sayso.protocols.self_known.report import SelfKnownResults, main_table, support_chart
 from sayso.records import Claim, Estimate, Generation, InputError, Passage, Verdict, signature_text
+from sayso.report.number_tables import undefined_reasons
 from sayso.runs.from_files import factuality
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
@@ -235,12 +236,16 @@ def test_no_interval_is_wider_than_its_scale(tmp_path: Path) -> None:
 
 
 def test_a_part_without_a_claim_is_not_quoted(tmp_path: Path) -> None:
-    """Texts of four sentences never reach the first fifth: the sentence names the second."""
+    """Texts of four sentences never reach the first fifth: it has a reason and no value."""
     rows = [labeled(f"Person {n}", "SSNN" if n % 2 else "SNNN") for n in range(12)]
     result = run(tmp_path, write(tmp_path, "t.jsonl", rows))
     assert result.get("factuality", "method:plain;part:1/5").value is None
-    said = headline(SelfKnownResults(result.estimates), "plain")
-    assert "100 % in part 2/5 (the first with a claim) to 0 % in the last part" in said
+    shown = main_table(SelfKnownResults(result.estimates))
+    parts = [e for (label,), (e,) in shown.rows if "in part" in label]
+    assert [e and e.value for e in parts if not isinstance(e, str)] == [
+        result.get("factuality", f"method:plain;part:{n}/5").value for n in range(1, 6)
+    ]
+    assert any("part 1/5" in note for note in undefined_reasons(shown))
 
 
 @pytest.mark.parametrize("name", ["texts", "long texts", "of", "ChatGPT"])
@@ -248,8 +253,7 @@ def test_the_title_is_english_whatever_the_file_is_called(tmp_path: Path, name: 
     result = run(tmp_path, write(tmp_path, f"{name}.jsonl", NINE_CLAIMS))
     page = report.write(result.path).read_text(encoding="utf-8")
     assert "<h1>Where are these long texts wrong?</h1>" in page
-    assert f"File: {name}</p>" in page
-    assert f"<title>Where are these long texts wrong? ({name}) – sayso</title>" in page
+    assert f"<title>Where are these long texts wrong? {name} – sayso</title>" in page
 
 
 def test_abstentions_of_factscore_are_counted(tmp_path: Path) -> None:
@@ -476,7 +480,7 @@ def test_below_ten_topics_no_part_has_an_interval_or_a_line(tmp_path: Path) -> N
         file = write(tmp_path, f"{topics}.jsonl", rows)
         result = run(tmp_path, file, name=f"run-{topics}", resamples=1000)
         parts = [e for e in result.estimates if "part" in dict(e.where) and e.value is not None]
-        figure = curves_figure(SelfKnownResults(result.estimates), CURVES[0], 700)
+        figure = support_chart(SelfKnownResults(result.estimates), 700)
         assert figure is not None
         return [e for e in parts if e.low is not None], figure.to_json()
 

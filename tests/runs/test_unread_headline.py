@@ -51,7 +51,6 @@ def test_a_second_method_rests_on_its_own_texts() -> None:
         for name in ("factscore", "response_rate")
     ]
     results = SelfKnownResults(estimates)
-    assert "50 % of the claims" in self_known.headline(results, "plain")
-    said = self_known.headline(results, "doubt")
-    assert said.startswith("8 of 10 texts have no verdict")
-    assert said.endswith("nothing is said of them.")
+    assert "50 % are supported" in self_known.plain_sentence(results)
+    (said,) = self_known.cautions(results)
+    assert said.startswith("doubt: 8 of 10 texts have no verdict")

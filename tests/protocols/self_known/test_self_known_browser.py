@@ -7,12 +7,19 @@ from pathlib import Path
 import pytest
 
 from sayso import report
-from support.browsers import opened
+from support.browsers import opened as opened_page
 from support.long_texts import make_long_run
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ATTACK = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \x1b[31m\u202e"
+
+
+def opened(browser: sync_api.Browser, folder: Path, **options: object) -> sync_api.Page:
+    """The page with the part of its texts unfolded."""
+    page: sync_api.Page = opened_page(browser, folder, **options)
+    page.locator("#answers > summary").click()
+    return page
 
 
 @pytest.fixture(scope="module")

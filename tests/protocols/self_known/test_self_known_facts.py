@@ -13,6 +13,7 @@ from sayso.judges.claims import read_claims
 from sayso.protocols import self_known
 from sayso.protocols.self_known.claims import own_questions, splitting_notices
 from sayso.protocols.self_known.measure import cautions
+from sayso.protocols.self_known.report import SelfKnownResults, asked_table
 from sayso.protocols.self_known.self_verdicts import _disjoint
 from sayso.records import (
     Claim,
@@ -26,6 +27,7 @@ from sayso.records import (
     slice_of,
     slice_text,
 )
+from sayso.report.number_tables import value_text
 from sayso.storage.run_folder import RunFolder
 from support.telling_world import World
 
@@ -249,13 +251,23 @@ def test_a_topic_that_one_side_says_nothing_of_makes_no_difference_of_means(tmp_
     assert gain.problem == "no interval: a single cluster"
 
 
-def test_rogan_and_gladens_value_outside_of_shares_is_said_to_be_none() -> None:
-    from sayso.protocols.self_known.report import share_in_words
-
-    assert share_in_words(Estimate("rogan_gladen", value=165.9)) == "none (outside 0 to 1)"
-    assert share_in_words(Estimate("rogan_gladen", value=-0.04)) == "none (outside 0 to 1)"
-    assert share_in_words(Estimate("rogan_gladen", value=0.5)) == ".50"
-    assert share_in_words(Estimate("rogan_gladen")) == "–"
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (165.9, "none (outside 0 to 1)"),
+        (-0.04, "none (outside 0 to 1)"),
+        (0.5, "50.0 %"),
+        (None, "–"),
+    ],
+)
+def test_rogan_and_gladens_value_outside_of_shares_is_said_to_be_none(
+    value: float | None, shown: str
+) -> None:
+    place = slice_of(method="m", mode="qa")
+    found = [Estimate("accept_rate", place, 0.5, n=9), Estimate("rogan_gladen", place, value)]
+    table = asked_table(SelfKnownResults(found), "m", {"method": "m"})
+    (entry,) = next(row for (label,), row in table.rows if "corrected" in label)
+    assert value_text(entry, "own") == shown
 
 
 # ---- texts that repeat themselves

@@ -18,20 +18,11 @@ from sayso import report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.harmless import block
 from sayso.protocols import self_known
-from sayso.protocols.self_known.report import (
-    Note,
-    SelfKnownResults,
-    claim_groups,
-    drawn_texts,
-    gap,
-    labels,
-    long_texts,
-    read_drawn,
-    self_knowledge_table,
-    third_along,
-)
+from sayso.protocols.self_known.marked import Note, claim_groups, drawn_texts, read_drawn
+from sayso.protocols.self_known.report import labels, sheet
 from sayso.protocols.settings import replace
 from sayso.records import Claim, Estimate, Generation, Passage, Request, Sentence, slice_of
+from sayso.report.page import sheet_page
 from sayso.storage.run_folder import RunFolder
 from support.long_texts import make_long_run, manifest, numbers
 from support.scripted_world import facts, records, write
@@ -39,16 +30,21 @@ from support.scripted_world import facts, records, write
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'
 
 
-def note(number: int, label: str, level: int = -1, passages: tuple[str, ...] = ()) -> Note:
-    return Note(number, label, "a claim", "sentence 1 of 1", "", None, level, passages, (), "")
+def note(number: int, label: str, level: int = -1, passages: tuple[Passage, ...] = ()) -> Note:
+    return Note(number, label, "a claim", level=level, passages=passages)
+
+
+def page_of(found: list[Estimate], **fields: object) -> str:
+    """The page of numbers, without texts; spaces that do not break are plain ones."""
+    made = manifest(**fields)  # type: ignore[arg-type]
+    return sheet_page(sheet(found, made), made).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_overlapping_claims_are_cut_where_they_begin_and_end() -> None:
     # claims on abcd (supported, sure), cdef (not supported, unsure) and gh (no label)
-    notes = [note(1, "S", 8, ("p",)), note(2, "NS", 3, ("p", "gone")), note(3, "", -1)]
-    found = claim_groups(
-        "abcdefghij", notes, [(0, 4), (2, 6), (6, 8)], {"p": Passage("p", "T", "x")}
-    )
+    passages = (Passage("p", "T", "x"),)
+    notes = [note(1, "S", 8, passages), note(2, "NS", 3, passages), note(3, "", -1)]
+    found = claim_groups("abcdefghij", notes, [(0, 4), (2, 6), (6, 8)])
     assert [[(p.text, p.styles, p.level) for p in g.pieces] for g in found] == [
         # the words that both cover are as sure as the less sure of the two
         [("ab", ("c-s",), 8), ("cd", ("c-s", "c-ns"), 3), ("ef", ("c-ns",), 3)],
@@ -61,7 +57,7 @@ def test_overlapping_claims_are_cut_where_they_begin_and_end() -> None:
 
 def test_several_claims_on_one_sentence_are_one_stretch_with_a_line_for_each_verdict() -> None:
     notes = [note(1, "S"), note(2, "NS"), note(3, "S"), note(4, "IR"), note(5, "")]
-    (only,) = claim_groups("A sentence.", notes, [(0, 11)] * 5, {})
+    (only,) = claim_groups("A sentence.", notes, [(0, 11)] * 5)
     assert only.pieces == [("A sentence.", ("c-s", "c-ir", "c-no", "c-ns"), -1)]
     assert [n.number for n in only.notes] == [1, 2, 3, 4, 5]
 
@@ -75,7 +71,7 @@ def test_no_word_is_lost_and_every_claim_stands_once(
 ) -> None:
     spans = [(a, b) if a < b <= len(text) else None for a, b, _ in drawn]
     notes = [note(n, label) for n, (_, _, label) in enumerate(drawn, start=1)]
-    found = claim_groups(text, notes, spans, {})
+    found = claim_groups(text, notes, spans)
     assert "".join(p.text for g in found for p in g.pieces) == block(text)
     shown = [n.number for g in found for n in g.notes]
     assert sorted(shown) == [n for n, span in enumerate(spans, start=1) if span]
@@ -129,8 +125,7 @@ NOTHING = Estimate("factscore", slice_of(method="x"), problem="nothing to count"
     ],
 )
 def test_any_numbers_make_a_page(found: list[Estimate]) -> None:
-    page = long_texts(manifest(), found)
-    assert "No text in this run answers its prompt." in page
+    page = page_of(found)
     assert "nan" not in re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.S)
 
 
@@ -157,7 +152,7 @@ def test_any_numbers_make_a_page(found: list[Estimate]) -> None:
     )
 )
 def test_estimates_of_any_place_make_a_page(found: list[Estimate]) -> None:
-    assert long_texts(manifest(), found).rstrip().endswith("</html>")
+    assert page_of(found).rstrip().endswith("</html>")
 
 
 def test_thousands_of_estimates_make_one_small_page() -> None:
@@ -172,112 +167,83 @@ def test_thousands_of_estimates_make_one_small_page() -> None:
         )
         for n in range(5_000)
     ]
-    page = long_texts(manifest(), found)
+    page = page_of(found)
     assert len(page.encode()) < 1_500_000
-    assert "The charts leave out 94 methods" in page
+    assert "leave out 94 of 100 methods" in page
 
 
 def test_the_page_says_what_was_measured() -> None:
-    page = long_texts(manifest(), numbers()).replace("\N{NO-BREAK SPACE}", " ")
+    page = page_of(numbers())
     for text in (
-        "60 % of the claims in a text are supported",
-        "the share falls along the text",
-        "Factuality along the text",
-        "Unsupported claims per sentence",
-        "Hedging along the text",
-        "only answers that reach every part",
-        "With and without passages before the prompt",
-        "bounds .55 to .65",
+        "60 % are supported",
+        "fewer of them towards the end",
+        "Dotted: only texts",
+        "unsupported claims per sentence",
+        "texts that reach every part",
+        "[55.0, 65.0]",  # bounds of FActScore
         "unretrieved",
         # accepts 78 %, labels say 60 %
-        "Equation 3 gives .86, the labels .60",
-        "18 points too many",
-        "12 % of the supported claims",
-        "Self-Known in each way of asking",
-        "Self-Unknown in each way of asking",
-        "Taken back once none of the above is offered",
-        "Two readings of Equation 3",
+        "+0.18",
+        "12.0 %",  # taken back, of the supported claims
+        "34.0 %",
+        "is this the answer?",
+        "or none of these?",
         "flat by construction",
-        "Self-Known, or none of these?",
-        "taken back with none of the above, unsupported",
-        "[.40, 1.00] 5 points",
-        "F1@K cannot be compared here",
-        "No value: frequency (no further answer)",
+        "even a large correlation may be luck",
+        "[+0.40, +1.00]",
+        "F1 at K facts, K = 9",
+        "F1 at K facts, K = 13",
+        "frequency): no further answer",
         "How good is the checker?",
         "very rare",
         "few texts",
     ):
         assert text in page, text
-    assert page.index("few texts") < page.index(
-        "of the claims in a text are"
-    )  # cautions before numbers
+    assert page.index("few texts") < page.index("60 % are supported")  # cautions before numbers
+    # the one chart, and one of self-knowledge for each method
+    assert page.count('class="chart wide"') == 3
 
 
 def test_sections_about_what_was_not_asked_are_left_out() -> None:
-    plain = [e for e in numbers() if e.name in ("factscore", "factuality")]
-    page = long_texts(manifest(), plain)
-    for text in ("Does it notice its own errors?", "How good is the checker?", 'id="scores"'):
-        assert text not in page
-
-
-def test_both_readings_of_equation_3_are_told_and_which_is_flat() -> None:
-    place = {"method": "m", "mode": "qa"}
-    found = [Estimate("accept_rate", slice_of(**place), 0.5, n=9)]
-    for part, (own, label) in enumerate([(0.25, 0.9), (0.5, 0.6), (None, 1.0)], 1):
-        at = slice_of(**place, part=f"{part}/3")
-        found += [
-            Estimate("equation3_in_sample", at, own, n=3),
-            Estimate("equation3", at, 0.4, n=3),
-            Estimate("labeled_factuality", at, label, n=3),
-        ]
-    linked = slice_of(**place, **{"with": "equation3_in_sample"})
-    found.append(Estimate("factuality_pearson", linked, -0.5, -0.9, 0.3, n=3))
-    said = third_along(SelfKnownResults(found), "m")
-    assert said == (
-        "Equation 3 along the text (is this the answer?): .25 .50 – with each part's own "
-        "Self-Known and Self-Unknown, as in the paper; .40 .40 .40 with those of other texts (flat "
-        "by construction, because every part uses the same two shares). Labels: .90 .60 1.00; they "
-        "correlate with the first reading: r −.50 [−.90, .30], over 3 parts."
-    )
-    assert third_along(SelfKnownResults(found[:1]), "m") == ""
-    assert third_along(SelfKnownResults([]), "m") == ""
-
-
-def test_the_terminal_shows_the_way_of_asking_that_there_was() -> None:
-    place = {"method": "m", "mode": "direct"}
-    found = [
-        Estimate("accept_rate", slice_of(**place), 0.5, n=9),
-        Estimate("SK", slice_of(**place, part="1/1"), 0.37, n=9),
-    ]
-    out = io.StringIO()
-    report.render_run(found, Console(file=out, width=80), manifest(), None)
-    assert ".37" in out.getvalue()
-    assert "* Asked whether the statement is true." in " ".join(out.getvalue().split())
-    assert "none of the above" not in out.getvalue()
+    page = page_of([e for e in numbers() if e.name in ("factscore", "factuality")])
+    for section in ("itself", "noticed", "dropped", "checker", "scores", "gains", "domains"):
+        assert (f'id="{section}"' in page) == (section == "domains")
 
 
 def test_the_model_that_was_asked_about_given_texts_is_named() -> None:
     asked = manifest(data="texts", model="one, two", chosen={"model": f"m{EVIL}"})
-    page = long_texts(asked, numbers(("one", "two")))
-    assert "The model asked about their claims: m" in page
+    found = numbers(("one", "two"))
+    page = sheet_page(sheet(found, asked), asked)
+    assert "Where are these long texts wrong?" in page
+    assert "Does m&lt;script&gt;" in page
     assert "notice these errors?" in page
     assert "<script>alert" not in page
     out = io.StringIO()
-    report.render_run(numbers(("one", "two")), Console(file=out, width=80), asked, None)
-    assert "The model asked about the claims: m" in out.getvalue()
-    plain = long_texts(manifest(data="texts", model="one"), numbers(("one",)))
-    assert "Asked about their claims" not in plain
+    report.render_run(found, Console(file=out, width=80), asked, None)
+    assert "asked about them, m<script>" in " ".join(out.getvalue().split())
+    assert "notice these errors" not in page_of(numbers(("one",)), data="texts", model="one")
 
 
-def test_the_gap_is_told_in_both_directions() -> None:
+def test_a_run_is_one_screen_and_verbose_prints_every_table() -> None:
+    short, long = io.StringIO(), io.StringIO()
+    found = [e for e in numbers(("plain",)) if "domain" not in dict(e.where)]
+    report.render_run(found, Console(file=short, width=80), manifest(), None)
+    report.render_run(found, Console(file=long, width=80), manifest(), None, verbose=True)
+    assert len(short.getvalue().splitlines()) <= 40
+    for name in ("supported claims", "part 5/5", "Self-Known", "claims per text"):
+        assert name in short.getvalue()
+    assert "order of the options" not in short.getvalue()
+    assert "order of the options" in " ".join(long.getvalue().split())
+
+
+def test_the_terminal_says_which_way_of_asking_there_was() -> None:
     place = slice_of(method="m", mode="direct")
-    found = [
-        Estimate("equation3", place, 0.2),
-        Estimate("labeled_factuality", place, 0.7),
-        Estimate("accept_rate", place, 0.4),
-    ]
-    assert "30 points too few" in gap(SelfKnownResults(found), "m")
-    assert gap(SelfKnownResults(found[:2]), "m") == ""
+    found = [Estimate("accept_rate", place, 0.5, n=9), Estimate("SK", place, 0.37, n=9)]
+    out = io.StringIO()
+    report.render_run(found, Console(file=out, width=80), manifest(), None)
+    assert "37 %" in out.getvalue()
+    assert 'asked "is it true?"' in out.getvalue()
+    assert "none of these" not in out.getvalue()
 
 
 def test_methods_that_look_alike_are_told_apart() -> None:
@@ -376,13 +342,13 @@ def test_a_run_of_the_protocol_has_every_section(tmp_path: Path) -> None:
     )  # fmt: skip
     page = report.write(made.path).read_text(encoding="utf-8")
     # S, NS, NS in every text
-    assert "33\N{NO-BREAK SPACE}% of the claims in a text" in page
+    assert "33\N{NO-BREAK SPACE}% are supported" in page
     for text in (
-        "Along the text",
+        'id="along"',
         "Does it notice its own errors?",
         "Self-Known: supported claims accepted",
-        "Rejected claims dropped",
-        "Which claim score detects",
+        'id="dropped"',
+        'id="scores"',
         "All 8 texts that answer",
         'class="tip"',
     ):
@@ -403,51 +369,20 @@ def test_the_table_holds_for_any_numbers_and_fits(found: list[Estimate]) -> None
 
 
 def test_answers_that_nobody_could_read_are_counted() -> None:
+    asked = slice_of(method="m", mode="qa")
     found = [
         Estimate("factscore", slice_of(method="m"), 0.5, n=3),
-        Estimate(
-            "accept_rate", slice_of(method="m", mode="qa"), problem="nothing to count", missing=7
-        ),
+        Estimate("accept_rate", asked, problem="nothing to count", missing=7),
     ]
-    page = long_texts(manifest(), found)
+    page = page_of(found)
     assert "Does it notice its own errors?" in page
-    assert "7 of 7" in page
+    assert 'accepted, "is this the answer?", m' in html.unescape(page)
+    assert "<td>7</td>" in page
 
 
-def test_the_terminal_names_what_its_numbers_are() -> None:
-    out = io.StringIO()
-    found = [
-        Estimate("factscore", slice_of(method="a"), 0.5, n=9),
-        Estimate("claims_per_answer", slice_of(method="a"), 6.5, n=9),
-        Estimate("response_rate", slice_of(method="a"), 0.8, n=9),
-        Estimate("f1_at_k", slice_of(method="a", k="19"), 0.25, n=9),
-        Estimate("factuality", slice_of(method="a", part="1/1"), 0.5, n=9),
-        Estimate("SK", slice_of(method="a", mode="qa_none", part="1/1"), 0.9, n=9),
-        Estimate("SK", slice_of(method="a", mode="qa_none"), 0.9, n=9),
-        Estimate("SU", slice_of(method="a", mode="qa_none"), 0.3, n=9),
-        Estimate("equation3", slice_of(method="a", mode="qa_none"), 0.875, n=9),
-        Estimate("labeled_factuality", slice_of(method="a", mode="qa_none"), 0.5, n=9),
-    ]
-    report.render_run(found, Console(file=out, width=80), manifest("x"), None)
-    text = " ".join(out.getvalue().split())
-    assert "80 % of the texts answer" in text
-    assert "F1@19: .25" in text
-    assert "Self-Known * .90" in text
-    assert "* Asked with none of the above offered." in text
-    assert ".90 of its supported claims (Self-Known)" in text
-    assert "by Equation 3, – by Rogan and Gladen; by the labels it is .50" in text
-    without = io.StringIO()
-    report.render_run(found[:5], Console(file=without, width=80), manifest("x"), None)
-    assert "* Asked" not in without.getvalue()
-
-
-def test_what_it_rejects_fits_its_rates() -> None:
-    found = SelfKnownResults(numbers(("plain",)))
-    notes = " ".join(self_knowledge_table(found, "plain").notes)
-    # SK .9 and SU .4 where none of the above is offered
-    assert (
-        "Offered none of the above, it rejects 10 % of the supported claims (1 − SK) and 40 % of "
-        "the unsupported ones (SU)."
-    ) in notes
-    assert "rejected with it: 12 % of the supported claims, 34 % of the unsupported" in notes
-    assert "no longer accepts" not in notes
+def test_a_movement_is_shown_only_with_its_interval() -> None:
+    bare = Estimate("trend", slice_of(method="m"), 0.123, problem="9 topics cannot show a trend")
+    found = [Estimate("factscore", slice_of(method="m"), 0.5, n=9), bare]
+    page = page_of(found)
+    assert "0.12" not in page
+    assert "9 topics cannot show a trend" in page

@@ -194,7 +194,7 @@ def plain_sentence(results: SelfKnownResults, manifest: Manifest | None = None) 
     of = "Of" if score.low is not None else "There are few texts to judge by: of"
     share = "all" if score.value == 1 else percent(score.value, 0)
     text = f"{of} the claims in {whose}, {share} are supported{_falls(results, method)}"
-    noticed = _notices(results, method, questioned_model(manifest) or "the model")
+    noticed = _notices(results, method, questioned_model(manifest))
     return f"{text}{noticed}."
 
 
@@ -211,7 +211,7 @@ def _notices(results: SelfKnownResults, method: str, who: str) -> str:
     known, unknown = results.get("SK", **place), results.get("SU", **place)
     if unknown.value is None:
         return ""
-    accepts = f"; asked again, {who} accepts"
+    accepts = f"; asked about them, {who} accepts" if who else "; asked again, the model accepts"
     wrong = f"{percent(1 - unknown.value, 0)} of the unsupported ones"
     if known.value is None:
         return f"{accepts} {wrong}"
@@ -496,7 +496,6 @@ HOLLOW = (
 #: what the chart of a model has: (estimate, what it is)
 PANEL = {
     "factuality": "factuality",
-    "unsupported_share": "unsupported share",
     "SK": "Self-Known",
     "SU": "Self-Unknown",
 }
@@ -514,7 +513,7 @@ def support_chart(results: SelfKnownResults, width: int) -> Drawing | None:
 
 
 def noticed_chart(results: SelfKnownResults, method: Place, width: int) -> Drawing | None:
-    """Draw factuality, unsupported share, SK and SU of one method along the text."""
+    """Draw factuality, SK and SU of one method along the text."""
     series = {
         label: results.parts(name, **method, **_mode(results, name))
         for name, label in PANEL.items()
@@ -612,7 +611,6 @@ TILES = {
     "factscore": "claims supported",
     "SK": "Self-Known: supported claims accepted",
     "SU": "Self-Unknown: unsupported claims rejected",
-    "claims_per_answer": "claims per text",
 }
 
 
