@@ -206,7 +206,7 @@ def test_two_texts_tell_no_trend(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert slope.problem == "2 texts cannot show a trend, which needs 10 topics"
     page = RunFolder.open(report.write(result.path).parent).path / "report.html"
     shown = " ".join(page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ").split())
-    assert "supported; whether this changes along the text is unknown (2 texts cannot show" in shown
+    assert "slope along the text): 2 texts cannot show a trend" in shown
     for trend in ("it falls", "it rises", "in the first part to"):
         assert trend not in shown
     assert "plain: 2 texts cannot show a trend" in shown  # beside the dash of the slope
