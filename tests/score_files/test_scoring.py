@@ -429,7 +429,6 @@ def test_a_thousand_rows_on_the_command_line_without_torch(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert "scores of 1,000 rows" in done.stdout
     assert "plain length (words)" in done.stdout
-    assert "No metric rejects a right answer" in done.stdout
     back = _back(tmp_path / "answers.scored.jsonl")
     assert len(back) == 1000
     assert all(isinstance(row["semantic_entropy"], float) for row in back)
