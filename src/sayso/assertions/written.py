@@ -18,6 +18,7 @@ import msgspec
 from sayso.assertions.check import CheckedAssertions, DecidedAssertion, check_assertions
 from sayso.assertions.decide import CANNOT_SAY, DOES_NOT, ERROR, HOLDS, Outcome
 from sayso.harmless import line, plain_json, well_formed
+from sayso.protocols import PROTOCOLS
 from sayso.records import Estimate, InputError
 from sayso.report.numbers import DASH, difference_range, difference_value, interval, metric_value
 from sayso.storage.atomic import disk_errors, replacing
@@ -104,13 +105,13 @@ def shared_text(checked: CheckedAssertions) -> str:
     shown = " to ".join(f"{100 * level:.3g} %" for level in dict.fromkeys((levels[0], levels[-1])))
     if len(tested) == 1:
         return (
-            f'"holds" is wrong at most {100 * ERROR:.0f} % of the time, and so is "does not" '
+            f'"holds" is mistaken at most {100 * ERROR:.0f} % of the time, and so is "does not" '
             f"(interval: {shown}; {errors})."
         )
     return (
-        f'The {len(tested)} assertions share one chance of error: any wrong "holds" comes up at '
-        f'most {100 * ERROR:.0f} % of the time, and so does any wrong "does not" (Holm; intervals: '
-        f"{shown}; {errors})."
+        f'The {len(tested)} assertions share one chance of error: any mistaken "holds" comes up at '
+        f'most {100 * ERROR:.0f} % of the time, and so does any mistaken "does not" (Holm; '
+        f"intervals: {shown}; {errors})."
     )
 
 
@@ -124,6 +125,14 @@ def terminal_lines(checked: CheckedAssertions) -> Iterator[str]:
         yield f"{text}  ({more})" if more else text
     if shared := shared_text(checked):
         yield shared
+    yield from meanings(checked)
+
+
+def meanings(checked: CheckedAssertions) -> list[str]:
+    """Return what each number means, such as which answers count as wrong."""
+    names = dict.fromkeys((one.protocol, one.name.partition("[")[0]) for one in checked)
+    found = ((n, PROTOCOLS[p].metrics.get(n)) for p, n in names if p in PROTOCOLS)
+    return [f"{name}: {metric.meaning}" for name, metric in found if metric and metric.meaning]
 
 
 def json_of(checked: CheckedAssertions, *, strict: bool = False) -> str:
