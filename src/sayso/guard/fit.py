@@ -465,7 +465,9 @@ def _render_curve(result: FittedGuard, console: Console) -> None:
             return Estimate("", (), float(curve.risk[n]), *ends, wrong, answered)
         return percent(float(curve.bound[n]))
 
-    rows = {f"{name}{mark}": n for n, (name, mark) in enumerate(zip(names, marks, strict=True))}
+    rows: dict[str | tuple[str, ...], int] = {
+        f"{name}{mark}": n for n, (name, mark) in enumerate(zip(names, marks, strict=True))
+    }
     heads = ("answered", "wrong", f"bound, {_share(1 - delta)}")
     more = "; <: the limit." if certified is not None else "."
     table = grid(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from sayso.guard.history import WatchPage
 from sayso.metrics.intervals import exact_interval
 from sayso.records import Estimate, InputError
 from sayso.report.charts import GRID, LONG, MUTED, NARROW, SHORT, Drawing, data_of, finish
-from sayso.report.number_tables import NumberTable, grid
+from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import capital, percent
 from sayso.report.opening import PageOpening
 from sayso.report.page import sheet_page, write_index
@@ -34,6 +34,8 @@ SEEN = (
     "With a probability of at least 80 %, after 10,000 answers without a change. A smaller change "
     "takes longer or is not seen."
 )
+Rows = dict[str | tuple[str, ...], Mapping[str, Any]]
+Columns = dict[str, Callable[[Mapping[str, Any]], Entry]]
 METHOD = "e-detectors (Shin, Ramdas and Rinaldo, arXiv 2203.03532) on exact bounds of the baseline."
 
 
@@ -129,9 +131,9 @@ def rate_chart(rate: str, shown: WatchPage, width: int) -> Drawing | None:
 
 def watched_rates_table(shown: WatchPage) -> NumberTable:
     """Return each rate in log and baseline, and the smallest change of it that is seen."""
-    rows = {shown.words[rate]: told for rate, told in shown.summary["rates"].items()}
+    rows: Rows = {shown.words[rate]: told for rate, told in shown.summary["rates"].items()}
     seen = f"seen within {shown.within:,} answers"
-    columns = {
+    columns: Columns = {
         "baseline": lambda told: _share(told["baseline_count"], told["baseline_n"]),
         "log": lambda told: _share(told["count"], told["n"]),
         "alarm": lambda told: ", ".join(c for c, one in told["changes"].items() if one["alarm"]),
@@ -158,8 +160,10 @@ def _share(count: int, n: int) -> Estimate:
 
 def alarms_table(shown: WatchPage) -> NumberTable:
     """Return the alarms with their places in the log."""
-    rows = {(f"{a['answer']:,}", shown.words.get(a["rate"], a["rate"])): a for a in shown.alarms}
-    columns = {
+    rows: Rows = {
+        (f"{a['answer']:,}", shown.words.get(a["rate"], a["rate"])): a for a in shown.alarms
+    }
+    columns: Columns = {
         "change": lambda a: a["change"],
         "last answers": lambda a: f"{a['since_count']:,} of {a['since_n']:,}",
         "line": lambda a: f"{a['line']:,}",

@@ -58,6 +58,9 @@ LENGTH = "length_words"
 REFERENCES = (LENGTH, TEXT_ONLY)
 #: rows of the chart
 MOST_BARS = 16
+#: numbers of a row of the leaderboard in Python
+SHOWN = ("score", "auroc", "low", "high", "pairs", "fixed", "length", "prr", "accuracy", "n",
+         "missing", "problem")  # fmt: skip
 #: the share of questions answered at which accuracy is printed.
 COVERAGE = 0.8
 #: a difference from plain length is clear below this p
@@ -156,20 +159,7 @@ class Board(Plotted, msgspec.Struct, frozen=True):
         and what the page shows. All numbers: :meth:`to_pandas`.
         """
         return [
-            {
-                "score": e.method,
-                "auroc": e.auroc.value,
-                "low": e.auroc.low,
-                "high": e.auroc.high,
-                "pairs": e.auroc.denominator,
-                "fixed": e.fixed,
-                "length": e.length,
-                "prr": e.prr.value,
-                "accuracy": e.accuracy.value,
-                "n": e.n,
-                "missing": e.missing,
-                "problem": e.auroc.problem,
-            }
+            {name: value for name, value in _numbers(e).items() if name in SHOWN}
             for e in self.entries
         ]
 
@@ -178,12 +168,7 @@ class Board(Plotted, msgspec.Struct, frozen=True):
 
         Raises InputError where pandas is not installed.
         """
-        frame = data_frame(
-            [
-                {**row, **_more_numbers(entry)}
-                for row, entry in zip(self.table(), self.entries, strict=True)
-            ]
-        )
+        frame = data_frame([_numbers(entry) for entry in self.entries])
         numbers = [name for name in frame.columns if name not in ("score", "problem")]
         return frame.astype(dict.fromkeys(numbers, "float64"))
 
@@ -767,18 +752,18 @@ def board_score_label(name: str) -> str:
     return NAMES.get(name, line(name.replace("_", " "), 60))
 
 
-def _more_numbers(entry: LeaderboardEntry) -> dict[str, object]:
-    """Return the numbers of a score that its row of the leaderboard does not have."""
-    estimates = {"prr": entry.prr, "aurac": entry.aurac, "accuracy": entry.accuracy}
-    versus = entry.versus_length
+def _numbers(e: LeaderboardEntry) -> dict[str, object]:
+    """Return all numbers of a score."""
+    versus = e.versus_length
+    further = {"prr": e.prr, "aurac": e.aurac, "accuracy": e.accuracy}
     return {
-        "aurac": entry.aurac.value,
-        "auprc": entry.auprc,
-        **{f"{name}_low": e.low for name, e in estimates.items()},
-        **{f"{name}_high": e.high for name, e in estimates.items()},
+        "score": e.method, "auroc": e.auroc.value, "low": e.auroc.low, "high": e.auroc.high,
+        "pairs": e.auroc.denominator, "fixed": e.fixed, "length": e.length, "prr": e.prr.value,
+        "accuracy": e.accuracy.value, "n": e.n, "missing": e.missing, "problem": e.auroc.problem,
+        "aurac": e.aurac.value, "auprc": e.auprc,
+        **{f"{name}_low": one.low for name, one in further.items()},
+        **{f"{name}_high": one.high for name, one in further.items()},
         "versus_length": versus.difference.value if versus is not None else None,
         "versus_length_p": versus.p_holm if versus is not None else None,
-        "ece": entry.ece,
-        "ece_debiased": entry.ece_debiased,
-        "brier": entry.brier,
-    }
+        "ece": e.ece, "ece_debiased": e.ece_debiased, "brier": e.brier,
+    }  # fmt: skip

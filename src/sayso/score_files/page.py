@@ -57,7 +57,7 @@ FEW_PAIRS = 100
 LEAST_COMPARED = 20
 #: scores that are drawn against length, where they are there, and how many of them
 DRAWN, MOST_DRAWN = ("sequence_probability", "semantic_entropy", "perplexity"), 2
-RIGHT_OR_WRONG = ("right answers", "wrong answers")
+RIGHT_OR_WRONG = ("right", "not right")
 TAKEN = ("accepted", "rejected")
 NOT_SHOWN = (
     "how a score does on other questions. The errors here are those that this judge, or these "
@@ -107,50 +107,45 @@ def board_sheet(board: Board, charts: Sequence[Chart] = (), *, whole: bool = Tru
 
 def board_sentence(board: Board) -> str:
     """Say in one sentence how many answers are wrong, and whether a score can point to them."""
-    names = [board_score_label(entry.method) for entry in _ranked(board)]
+    ranked = [e for e in board.entries if e.method not in REFERENCES and e.auroc.value is not None]
+    names = [board_score_label(entry.method) for entry in ranked]
     judged = f"the {board.judged:,} judged answers"
     return errors_sentence(board.wrong, board.judged, judged, names, _best(board))
-
-
-def _ranked(board: Board) -> list[LeaderboardEntry]:
-    return [e for e in board.entries if e.method not in REFERENCES and e.auroc.value is not None]
 
 
 def _best(board: Board) -> Estimate:
     """Return the AUROC of the best score, on other answers than it was chosen on if there is it."""
     if board.best is not None and board.best.value is not None:
         return board.best
-    return next((entry.auroc for entry in _ranked(board)), Estimate("auroc"))
+    return next((e.auroc for e in board.entries if is_candidate(e)), Estimate("auroc"))
 
 
 def _tiles(board: Board) -> list[Tile]:
     """Return the share of errors, and how often the best score and the baselines find one."""
-    tiles = []
-    if board.judged:
-        rate = Estimate("", value=board.wrong / board.judged)
-        tiles.append(Tile("judged answers that are not right", [("", rate)]))
+    found: dict[str, float | None] = {}
     if not board.problem and board.wrong * (board.judged - board.wrong) >= FEW_PAIRS:
         many = sum(map(is_candidate, board.entries))
-        best = {f"the best of {many} scores" if many > 1 else "the score": _best(board).value}
-        found = best | {NAMES[e.method]: e.auroc.value for e in board.entries if e.method in NAMES}
-        tiles += [
-            Tile(f"AUROC of {name}", [("", Estimate("auroc", value=value))])
-            for name, value in found.items()
-            if value is not None
-        ]
-    return tiles
+        found[f"the best of {many} scores" if many > 1 else "the score"] = _best(board).value
+        found |= {NAMES[e.method]: e.auroc.value for e in board.entries if e.method in NAMES}
+    tiles = {f"AUROC of {name}": Estimate("auroc", value=value) for name, value in found.items()}
+    if board.judged:
+        share = Estimate("", value=board.wrong / board.judged)
+        tiles = {"judged answers that are not right": share, **tiles}
+    return [Tile(what, [("", e)]) for what, e in tiles.items() if e.value is not None]
 
 
 WORTH: dict[str, Column[LeaderboardEntry]] = {
     "PRR": (lambda e: e.prr, "What withholding by this score gains: 1 = oracle, 0 = chance."),
     "accuracy at 80 %": (lambda e: e.accuracy, "If the most certain 80 % are answered."),
     "length": (lambda e: plain_number(e.length), "Rank correlation with the number of words."),
+    "ECE": (
+        lambda e: (
+            "" if e.ece is None else f"{plain_number(e.ece)} ({plain_number(e.ece_debiased)})"
+        ),
+        "Calibration error of a score that is a probability (less what chance adds).",
+    ),
     "answers": (lambda e: f"{e.n:,}", ""),
     "pairs": (lambda e: f"{e.auroc.denominator or 0:,.0f}", "Of a right and a wrong answer."),
-}
-CALIBRATION: dict[str, Column[LeaderboardEntry]] = {
-    "ECE": (lambda e: plain_number(e.ece), "With few answers, chance raises it."),
-    "ECE, debiased": (lambda e: plain_number(e.ece_debiased), "Less what chance adds."),
 }
 AUDITED: dict[str, Column[LengthAudit]] = {
     "by the metric": (lambda a: a.against_metric, ""),
@@ -182,15 +177,14 @@ def _sections(
 ) -> list[Section]:
     """Return the tables behind the leaderboard, each under the question that it answers."""
     held = () if board.problem else board.entries
-    rows = {NAMES.get(entry.method, entry.method): entry for entry in held}
-    probable = {name: e for name, e in rows.items() if e.ece is not None and e.n >= FEWEST}
     judges = [j for j in board.judges if round((j.p or 0) * j.n) >= FEWEST]
     if board.judged < LEAST_COMPARED or all(judge.q == 1.0 for judge in judges):
         judges = []
     truth = line(board.truth, 40)
-    worth = table_of("Each score for withholding answers", rows, WORTH)
-    calibration = table_of("Calibration error of scores that are probabilities", probable,
-                           CALIBRATION)  # fmt: skip
+    worth = table_of(
+        "Each score for withholding answers",
+        {NAMES.get(entry.method, entry.method): entry for entry in held}, WORTH,
+    )  # fmt: skip
     audits = table_of(
         f"AUROC by a metric and by the truth ({truth}), on the same answers", _audits(board),
         AUDITED, labels=("score", "metric"),
@@ -199,15 +193,15 @@ def _sections(
         f"Right answers that a metric rejects (truth: {truth})",
         {line(judge.name, 40): judge for judge in judges}, REFUSED, labels=("metric",),
     )  # fmt: skip
+    more = board_table(board, others)._replace(notes=())
     return [
-        Section("others", "How do the other scores do?",
-                [board_table(board, others)._replace(notes=())]),
+        Section("others", "How do the other scores do?", [more]),
         Section("worth", "What is a score worth where answers are withheld?", [worth]),
-        Section("calibration", "Do scores that are probabilities hold?", [calibration]),
-        Section("length", "Is it the score, or the length of the answers?", [audits, refused],
-                charts),
+        Section(
+            "length", "Is it the score, or the length of the answers?", [audits, refused], charts
+        ),
         _graders(board),
-    ]  # fmt: skip
+    ]
 
 
 def _audits(board: Board) -> dict[tuple[str, str], LengthAudit]:
@@ -226,7 +220,7 @@ def _graders(board: Board) -> Section:
     table, text = grader_agreement_table(board), ""
     if board.judged < LEAST_COMPARED:
         text = f"{plural(board.judged, 'answer')} are too few (at least {LEAST_COMPARED})."
-    elif table.rows and {pair.same.value for pair in board.raters.pairs} == {1.0}:
+    elif board.raters is not None and {p.same.value for p in board.raters.pairs} == {1.0}:
         text = f"All {len(table.rows)} graders give every answer the same verdict."
     title = "Do people and answer metrics agree?"
     return Section("graders", title, [] if text else [table], text=[text] if text else ())
@@ -253,7 +247,7 @@ def grader_agreement_table(board: Board) -> NumberTable:
         "majority is not ground truth."
     )
     return grid(
-        "Share of answers with the same verdict", names,
+        "Share of answers with the same verdict", dict(names.items()),
         {"most others": "", **names} if others else names, cell,
         labels=("grader",), meanings={"most others": note},
     )  # fmt: skip
@@ -313,33 +307,28 @@ def scatters(table: FloatColumns, board: Board) -> list[Chart]:
 
 def _scatters(table: FloatColumns, board: Board) -> Iterator[Chart]:
     right, words = table.column(f"correct:{board.against}"), table.column("words")
-
-    def drawn(name: str, y: Any, kind: Any, kinds: tuple[str, str], **more: Any) -> Chart:
-        points = cloud(words, y, kind, kinds)
-        make = partial(scatter_plot, points, kinds, titles=("words of the answer", more["title"]),
-                       limit=more.get("limit"))  # fmt: skip
-        about = more["about"]
-        return Chart(name, make, about, f"{about} {points.thinned}")
-
     held = [e.method for e in board.entries if e.method not in REFERENCES]
     for name in ([n for n in DRAWN if n in held] or held)[:MOST_DRAWN]:
-        title = board_score_label(name)
-        about = f"{title} by number of words, for right and for wrong answers."
-        yield drawn(f"{name} by words", table.column(name), 1 - right, RIGHT_OR_WRONG,
-                    title=title, about=about)  # fmt: skip
+        points = cloud(words, table.column(name), 1 - right, RIGHT_OR_WRONG)
+        titles = ("words of the answer", board_score_label(name))
+        make = partial(scatter_plot, points, RIGHT_OR_WRONG, titles=titles)
+        about = f"{titles[1]} by number of words, for answers that are right and not right."
+        yield Chart(f"{name} by words", make, about, f"{about} {points.thinned}")
     bert = [name for name in table.names if name.startswith("value:bert_score")]
     metrics = {"rouge_l": "ROUGE-L"} | {n.removeprefix("value:"): "BERTScore" for n in bert}
     for by, metric in metrics.items():
         if by == board.against or f"value:{by}" not in table:
             continue
+        of_right = np.where(right > 0, table.column(f"value:{by}"), np.nan)
+        points = cloud(words, of_right, 1 - table.column(f"correct:{by}"), TAKEN)
+        titles = ("words of the answer", f"{metric} of right answers")
+        limit = THRESHOLDS[by.partition(":")[0]].cut
+        make = partial(scatter_plot, points, TAKEN, titles=titles, limit=limit)
         about = (
             f"{metric} by number of words, for the answers that are right (judge: "
             f"{line(board.against, 40)}). The metric rejects answers on or below the line."
         )
-        of_right = np.where(right > 0, table.column(f"value:{by}"), np.nan)
-        title, limit = f"{metric} of right answers", THRESHOLDS[by.partition(":")[0]].cut
-        yield drawn(title, of_right, 1 - table.column(f"correct:{by}"), TAKEN, title=title,
-                    about=about, limit=limit)  # fmt: skip
+        yield Chart(titles[1], make, about, f"{about} {points.thinned}")
 
 
 def page_figures(board: Board | None, drawn: Sequence[Chart]) -> list[Figure]:
