@@ -6,7 +6,7 @@ the verdicts that the rows show.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rich.console import Console
@@ -30,9 +30,13 @@ class Words(NamedTuple):
     metrics: MetricTable = MetricTable()
     part_label: Callable[[str, str], str] = lambda key, value: f"{key} {value}"
 
-    def of(self, where: Slice) -> str:
+    def of(self, where: Iterable[tuple[str, str]]) -> str:
         """Return what a number is of: "short answers, P(True)"."""
         return ", ".join(self.part_label(key, value) for key, value in where)
+
+    def form(self, where: Slice) -> str:
+        """Return of which form of answers a number is."""
+        return self.of([pair for pair in where if pair[0] == "form"])
 
 
 NO_WORDS = Words()
@@ -100,7 +104,7 @@ def compared_sentence(found: Sequence[Estimate], words: Words, names: tuple[str,
     left: dict[str, list[str]] = {NONE: [], UNDEFINED: []}
     held = told_differences(found, words)
     for name, headline in words.metrics.told.items():
-        verdicts = [(verdict_of(e, words), words.of(e.where)) for e in held if e.name == name]
+        verdicts = [(verdict_of(e, words), words.form(e.where)) for e in held if e.name == name]
         for verdict, where in _by_form(verdicts):
             if verdict in (BETTER, WORSE):
                 does = headline.better if verdict == BETTER else headline.worse
@@ -184,8 +188,8 @@ def _listed(texts: Sequence[str]) -> str:
 
 #: by which rule a number is better or worse
 RULE = "Better or worse: the paired interval excludes 0. sayso study can be stricter."
-#: differences besides those of headline numbers that are printed
-MOST_OTHERS = 8
+#: differences besides those of headline numbers that are printed, fewer where more else is said
+MOST_OTHERS = 12
 
 
 def render_compare(
@@ -204,13 +208,15 @@ def render_compare(
     (first, one), (second, other) = (tuple(line(text, 200) for text in side) for side in sides)
     head = told_differences(found, words)
     rest = sorted((e for e in found if e not in head), key=is_clear, reverse=True)
-    shown = [*head, *[e for e in rest if e.value is None or e.low is not None][:MOST_OTHERS]]
+    others = [e for e in rest if e.value is None or e.low is not None]
+    room = max(3, MOST_OTHERS - len(head) // 2 - len(notes) - len(compared))
+    shown = [*head, *others[:room]]
     left = [is_clear(e) for e in found if e not in shown]
     named = [m for m in words.metrics.values() if m.symbol and any(m.name == e.name for e in shown)]
     about = [
         f"A = {first} ({one}); B = {second} ({other})" * ((first, second) != (one, other)),
-        *compared,
-        "; ".join(m.titled for m in named),
+        *(line(text, 240) for text in compared),
+        line("; ".join(m.titled for m in named), 240),
         RULE * any(map(is_clear, shown)),
         by_chance(found),
         f"--json has {len(left):,} more; {sum(left):,} of them differ." * any(left),

@@ -112,7 +112,7 @@ def _opening(tables: ProtocolTables, own: PageOpening) -> PageOpening:
         return own._replace(sentence=_of_each_data_set(tables.runs), first=(), later=())
     told = headlines(tables.study, tables.protocol, parts=True)
     ranks = [
-        (headline, [(tables.words.of(n.where), n.ranking.ranks) for n in numbers])
+        (headline, [(tables.words.form(n.where), n.ranking.ranks) for n in numbers])
         for headline, numbers in told
     ]
     names = [line(model, 60) for model in tables.models]
@@ -155,7 +155,7 @@ def _cautions(tables: ProtocolTables) -> list[str]:
             f"{'has' if len(warned) == 1 else 'have'} cautions, such as ({_cell(warned[0])}): "
             f"{line(warned[0].manifest.cautions[0], 160)}"
         )
-    return [line(note, 500) for note in notes]
+    return [line(note, 300) for note in notes]
 
 
 def _judges(runs: Iterable[FinishedRun]) -> dict[str, str]:

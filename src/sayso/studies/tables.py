@@ -41,6 +41,8 @@ ABOUT_CORRECTED = (
     "intervals from those of the runs, as of independent runs. Runs on the same questions are not "
     "independent, so intervals of differences are usually too wide."
 )
+#: begins what is said of how much a study of this size can see
+DETECTED = "Smallest differences of two models that would be detected with 80 % power"
 #: why a spread has no value, if it has none
 NO_SPREAD = (None, "undefined in one of the runs")
 #: what a table of spreads says
@@ -146,7 +148,7 @@ class ProtocolTables:
         A number that is the same in all forms stands once.
         """
         columns: dict[str, tuple[JointNumber, bool]] = {}
-        groups, short, notes = [], [], []
+        groups, short, seen = [], [], []
         for _, numbers in self.ranked:
             distinct = _distinct(numbers)
             for number in distinct:
@@ -157,8 +159,11 @@ class ProtocolTables:
                 columns |= {f"{RANKED}{called}": (number, True)} if ranked else {}
                 groups.append((called, 1 + ranked))
                 short += ["value", *["rank"] * ranked]
-                notes += self._detectable(number, called)
+                size = number.ranking.detectable
+                if size is not None and number.joint.higher is not None:
+                    seen.append(f"{called} {compact_number(size) if size <= 1 else 'above 1'}")
         what = "Values and ranks" if "rank" in short else "Values"
+        notes = [f"{DETECTED}: {'; '.join(seen)}."] if seen else []
         table = self._by_model(self._name("headline"), what, columns, notes)
         return table._replace(groups=tuple(groups), short=tuple(short))
 
@@ -174,14 +179,6 @@ class ProtocolTables:
         if not whole:
             return f"{symbol}, {FORMS[form]}"
         return f"{symbol}, both forms" if self.metrics.named(number.name).symbol else symbol
-
-    def _detectable(self, number: JointNumber, of: str) -> list[str]:
-        """Return which differences a study of this size can see; nothing where none is tested."""
-        size = number.ranking.detectable
-        if size is None or number.joint.higher is None:
-            return []
-        some = f"a difference of {compact_number(size)}" if size <= 1 else "not even one of 1"
-        return [f"{of}: {some} would be detected with 80 % power."]
 
     def _by_form(self, where: Slice, numbers: Sequence[JointNumber]) -> NumberTable:
         """Return models by numbers of one form or method, headline numbers with ranks first."""
