@@ -45,22 +45,44 @@ CHANCE = 0.5
 WIDE = 0.3
 
 
-def errors_sentence(wrong: int, total: int, of: str, scores: Sequence[str], best: Estimate) -> str:
+#: pairs of a right and another answer below which no AUROC is a headline
+FEW_PAIRS = 100
+
+
+def errors_sentence(
+    wrong: int,
+    total: int,
+    of: str,
+    scores: Sequence[str],
+    best: Estimate,
+    did: str | None = None,
+) -> str:
     """Say how many answers are wrong, and whether an uncertainty score can point to them.
 
     ``of`` says what is counted, as "its 60 short answers"; ``scores`` are the names of those that
     were ranked, and ``best`` is how often the best of them ranks a wrong answer as less certain
     than a right one. A score is said to point to errors where the interval is clear of chance, and
-    nothing is said of it below :data:`FEW` wrong or right answers.
+    nothing is said of it below :data:`FEW` wrong or right answers, or :data:`FEW_PAIRS` pairs.
+    Where not all of them state something false they are "not right", and ``did`` says what they
+    did.
     """
-    are = f"{wrong:,} of {of} {'is' if wrong == 1 else 'are'} wrong"
+    kind = "wrong" if did is None else "not right"
+    are = f"{wrong:,} of {of} {'is' if wrong == 1 else 'are'} {kind}{did or ''}"
     if min(wrong, total - wrong) < FEWEST:
-        few = "wrong" if wrong < total - wrong else "right"
-        return f"{are}: too few {few} answers to say which score detects errors."
+        few = f"{kind} to rank" if wrong < total - wrong else "right to rank"
+        return f"{are}: too few are {few} scores."
     if not scores or best.value is None:
         return f"{are}, and no uncertainty score could be computed."
+    pairs = best.denominator or wrong * (total - wrong)
+    if pairs < FEW_PAIRS:
+        return (
+            f"{are}: too few to rank scores (only {pairs:,.0f} pairs of a right and another answer "
+            "compare)."
+        )
     which = f"the best of {len(scores)} scores" if scores[1:] else scores[0]
-    how = f"given a wrong and a right answer, {which} ranks the wrong one as less certain"
+    pair = "a wrong and a right answer" if did is None else "one of these and a right answer"
+    other = "the wrong one" if did is None else "that one"
+    how = f"given {pair}, {which} ranks {other} as less certain"
     often = f"{percent(best.value, 0)} of the time (chance: 50 %)"
     if best.low is None or best.high is None or min(wrong, total - wrong) < FEW:
         return f"{are}, and there are too few to say whether a score detects them: {how} {often}."

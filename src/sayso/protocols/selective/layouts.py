@@ -7,7 +7,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sayso.metrics.arrays import Floats
 from sayso.metrics.joint import JointNumber
@@ -15,18 +14,13 @@ from sayso.metrics.length_audit import length_bins
 from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
 from sayso.protocols.selective.board import BoardSystem, board_chart
 from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES, refusal_estimates
-from sayso.protocols.selective.report import (
-    RIGHT_OR_WRONG,
-    metric_label,
-    rows_of_folder,
-    score_label,
-    threshold_of,
-)
+from sayso.protocols.selective.numbers import metric_label, score_label
+from sayso.protocols.selective.report import agreement_table, rows_of_folder
 from sayso.protocols.selective.rows import OTHER_DATA, FormRows
 from sayso.protocols.selective.settings import BERT, Settings
 from sayso.records import Estimate, Question, Verdict, part_of
 from sayso.report import charts
-from sayso.report.number_tables import Entry, NumberTable, rank_text
+from sayso.report.number_tables import Entry, NumberTable, grid, rank_text
 from sayso.report.numbers import capital
 from sayso.report.scatter import cloud, scatter_plot
 from sayso.scores import SCORES
@@ -34,8 +28,8 @@ from sayso.scores.p_ik import P_IK
 from sayso.scores.text_only import TEXT_ONLY
 from sayso.storage.run_folder import RunFolder
 
+RIGHT_OR_WRONG = ("right answers", "wrong answers")
 PAPER = "Santilli et al. 2024 (arXiv 2504.13677)"
-Row = tuple[tuple[str, ...], tuple[Entry, ...]]
 #: how the name of a judge begins that passes on people's verdicts
 BY_PEOPLE = "people+"
 
@@ -52,31 +46,27 @@ def _aurocs(shown: LayoutRuns, form: str = "short") -> dict[tuple[str, str], Joi
 def figure1(shown: LayoutRuns) -> list[NumberTable]:
     """Return the mean AUROC over data sets of every score, a table for each answer metric."""
     found = _aurocs(shown)
+    over = f"mean over {len(shown.data)} data sets" if len(shown.data) > 1 else "one data set"
     tables = []
     for against in dict.fromkeys(metric for metric, _ in found):
-        numbers = {score: n for (metric, score), n in found.items() if metric == against}
-        values = {s: [e.value for e in n.means if e.value is not None] for s, n in numbers.items()}
-        order = sorted(
-            numbers, key=lambda s: -(sum(values[s]) / len(values[s]) if values[s] else 0)
-        )
-        rows: list[Row] = [
-            ((score_label(s), _made_from(s)), tuple(numbers[s].means)) for s in order
-        ]
-        over = f"mean over {len(shown.data)} data sets" if len(shown.data) > 1 else "one data set"
-        caption = (
-            f"AUROC of scores against {metric_label(against)}, short answers, {over}, with joint "
-            "95 % intervals (sampling error only). The paper uses ROUGE-L and a judge. The chart "
-            "shows the best scores and the baselines, and marks scores of several samples and "
-            "trained ones."
-        )
+        means = {score: n.means for (metric, score), n in found.items() if metric == against}
+        values = {s: [e.value for e in some if e.value is not None] for s, some in means.items()}
+        order = sorted(means, key=lambda s: -(sum(values[s]) / len(values[s]) if values[s] else 0))
         points = [
             charts.chart_row(_marked(score), model, mean)
             for score in _drawn(order)
-            for model, mean in zip(shown.models, numbers[score].means, strict=True)
+            for model, mean in zip(shown.models, means[score], strict=True)
         ]
-        chart = _bars(points, shown.models)
-        heads = "score", "made from"
-        tables.append(NumberTable("", caption, heads, tuple(shown.models), rows, chart=chart))
+        table = grid(
+            f"AUROC of scores against {metric_label(against)}, short answers, {over}, with joint "
+            "95 % intervals (sampling error only). The paper uses ROUGE-L and a judge. The chart "
+            "shows the best scores and the baselines, and marks scores of several samples and "
+            "trained ones.",
+            {(score_label(score), _made_from(score)): means[score] for score in order},
+            {model: place for place, model in enumerate(shown.models)},
+            lambda some, place: some[place], labels=("score", "made from"), written="plain",
+        )  # fmt: skip
+        tables.append(table._replace(chart=_bars(points, shown.models)))
     return tables
 
 
@@ -119,27 +109,14 @@ def table1(shown: LayoutRuns) -> list[NumberTable]:
     """
     tables = []
     for labels, results, _ in shown.each():
-        pairs: dict[tuple[str, str], Estimate] = {}
-        for e in results.each("metric_agreement", form="short"):
-            first, second = part_of(e.where, "against"), part_of(e.where, "metric")
-            pairs[first, second] = pairs[second, first] = e
-        if not pairs:
-            continue
-        metrics = dict.fromkeys(metric for pair in pairs for metric in pair)
-        judges = (part_of(e.where, "against") for e in results.each("error_rate", form="short"))
-        judge = next(judges, "")
-        order = sorted(metrics, key=lambda metric: metric != judge)
-        names = [_who(metric) if metric == judge else metric_label(metric) for metric in order]
-        rows: list[Row] = [
-            ((name,), tuple("" if one == two else pairs.get((one, two)) for two in order))
-            for name, one in zip(names, order, strict=True)
-        ]
+        rates = results.each("error_rate", form="short")
+        judge = next((part_of(e.where, "against") for e in rates), "")
         caption = (
             f"{' · '.join(labels)}: share of short answers on which two answer metrics agree. "
             f"{_judge_note(judge)}"
         )
-        tables.append(NumberTable("", caption, ("metric",), tuple(names), rows))
-    return tables
+        tables.append(agreement_table(results, "short", judge, caption, {judge: _who(judge)}))
+    return [table for table in tables if table.rows]
 
 
 def _who(judge: str) -> str:
@@ -161,39 +138,26 @@ def _rejected(
 
     ``right`` are the right answers by labels of the run: the chart is drawn over their words.
     """
-    rows: list[Row] = []
+    rows: dict[str | tuple[str, ...], dict[str, Estimate]] = {}
     points: list[charts.Row] = []
     there = {part_of(e.where, "fifth") for own in right.values() for e in own.rejected}
-    fifths = sorted(fifth for fifth in there if fifth)
     for labels, own in right.items():
-        series: dict[str, dict[str, Estimate]] = {}
         for e in own.rejected:
             parts = dict(e.where)
             if parts.get("against", "").startswith(only):
-                series.setdefault(parts["against"], {})[parts["fifth"]] = e
-        for metric, by_fifth in series.items():
-            heads = *labels, metric_label(metric)
-            rows.append((heads, tuple(by_fifth.get(n) for n in fifths)))
-            points += [
-                charts.point(" · ".join(heads), own.words[int(n) - 1], e)
-                for n, e in by_fifth.items()
-            ]
-
-    def drawn(width: int) -> charts.Drawing | None:
-        titles = "words of the answer, mean of each fifth", "share rejected"
-        return charts.series_chart(points, width, titles)
-
-    columns = tuple(f"fifth {n}" for n in fifths)
-    notes = []
-    if empty := [str(n) for n in range(1, 6) if str(n) not in fifths]:
-        notes.append(
-            f"no answer in fifth {', '.join(empty)}: answers of equal length stay in one fifth"
-        )
-    title = "(b) Right answers that the metric rejects, by fifths of their length. " + " ".join(
-        dict.fromkeys(one.who for one in right.values())
-    )
-    names = (*shown.heads, "series")
-    return NumberTable("", title, names, columns, rows, tuple(notes), chart=drawn)
+                heads, fifth = (*labels, metric_label(parts["against"])), parts["fifth"]
+                rows.setdefault(heads, {})[fifth] = e
+                points.append(charts.point(" · ".join(heads), own.words[int(fifth) - 1], e))
+    empty = ", ".join(n for n in "12345" if n not in there)
+    lack = f"no answer in fifth {empty}: answers of equal length stay in one fifth"
+    who = " ".join(dict.fromkeys(one.who for one in right.values()))
+    titles = "words of the answer, mean of each fifth", "share rejected"
+    table = grid(
+        f"(b) Right answers that the metric rejects, by fifths of their length. {who}", rows,
+        {f"fifth {n}": n for n in sorted(filter(None, there))}, lambda some, n: some.get(n),
+        labels=(*shown.heads, "series"), written="plain", notes=[lack] if empty else (),
+    )  # fmt: skip
+    return table._replace(chart=lambda width: charts.series_chart(points, width, titles))
 
 
 class _RightAnswers(NamedTuple):
@@ -237,55 +201,60 @@ def _answers(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], FormRows, Set
             yield labels, forms["short"], chosen, folder
 
 
-def _mean(name: str, values: Floats, use: NDArray[np.bool_]) -> Estimate:
-    """Return the mean of some values; those that are NaN are left out."""
-    some = values[use & ~np.isnan(values)]
-    if not len(some):
-        return Estimate(name, problem="no such answer")
-    return Estimate(name, value=float(some.mean()), n=len(some))
-
-
 def _spread(
     labels: tuple[str, ...],
     rows: FormRows,
-    x: Floats,
-    y: Floats,
+    columns: Mapping[str, Floats],
     titles: tuple[str, str],
-    columns: tuple[str, str],
     limit: float | None = None,
 ) -> NumberTable:
     """Return the means of two numbers of right and of wrong answers, and a point for each answer.
 
-    ``x`` counts words (n,), ``y`` is any number (n,). Who says what is right is the run's judge.
+    The first of the ``columns`` (n,) counts words. Who says what is right is the run's judge.
     """
     wrong = rows.wrong[rows.judge]
-    kinds: list[Row] = []
-    for kind, name in enumerate(RIGHT_OR_WRONG):
-        use = wrong == kind
-        entries = (f"{int(use.sum()):,}", _mean(columns[0], x, use), _mean(columns[1], y, use))
-        kinds.append(((name,), entries))
-    points = cloud(x, y, wrong, RIGHT_OR_WRONG)
 
-    def drawn(width: int) -> charts.Drawing | None:
-        return scatter_plot(points, RIGHT_OR_WRONG, width, titles, limit)
+    def found(kind: int, column: str) -> Entry:
+        if column not in columns:
+            return f"{int((wrong == kind).sum()):,}"
+        some = columns[column][(wrong == kind) & ~np.isnan(columns[column])]
+        if not len(some):
+            return Estimate(column, problem="no such answer")
+        return Estimate(column, value=float(some.mean()), n=len(some))
 
+    points = cloud(*columns.values(), wrong, RIGHT_OR_WRONG)
     caption = (
         f"{' · '.join(labels)}: {titles[1]} by {titles[0]}, one point for each short answer, "
         f"colored by verdict. {_judge_note(rows.judge)} {capital(points.thinned)}"
     )
-    heads = ("answers that are", "answers", *columns)
-    return NumberTable("", caption, heads[:1], heads[1:], kinds, chart=drawn)
+    kinds = {name: kind for kind, name in enumerate(RIGHT_OR_WRONG)}
+    heads = {head: head for head in ("answers", *columns)}
+    table = grid(caption, kinds, heads, found, labels=("answers that are",), written="plain")
+    return table._replace(
+        chart=lambda width: scatter_plot(points, RIGHT_OR_WRONG, width, titles, limit)
+    )
 
 
 def figure2(shown: LayoutRuns) -> list[NumberTable]:
     """Return points: words of the reference against words of the answer, by verdict."""
     titles = "words of the reference answer", "words of the model's answer"
-    columns = "words of the reference, mean", "words of the answer, mean"
     return [
-        _spread(labels, rows, rows.reference_words, rows.words, titles, columns)
+        _spread(
+            labels, rows, {
+                "words of the reference, mean": rows.reference_words,
+                "words of the answer, mean": rows.words,
+            }, titles,
+        )
         for labels, rows, *_ in _answers(shown)
         if rows.reference_words is not None
-    ]
+    ]  # fmt: skip
+
+
+def _threshold(metric: str, chosen: Settings) -> float:
+    """Return where a run cuts a metric that has values: ROUGE-L, SQuAD F1 or BERTScore."""
+    if metric.startswith(BERT):
+        return chosen.bert_threshold
+    return {"rouge_l": chosen.rouge_threshold, "squad_f1": chosen.f1_threshold}[metric]
 
 
 def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
@@ -301,10 +270,9 @@ def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
         for by, values in rows.values.items():
             if by.startswith(metric):
                 title = metric_label(by)
-                titles = "words of the answer", title
-                columns = "words, mean", f"{title}, mean"
-                limit = threshold_of(by, chosen)
-                table = _spread(labels, rows, rows.words, values, titles, columns, limit)
+                columns = {"words, mean": rows.words, f"{title}, mean": values}
+                titles, limit = ("words of the answer", title), _threshold(by, chosen)
+                table = _spread(labels, rows, columns, titles, limit)
                 tables.append(table._replace(caption=f"(a) {table.caption}"))
     tables.append(_rejected(shown, metric, right))
     return [table for table in tables if table.rows]
@@ -336,26 +304,26 @@ def _of_short_answers(shown: LayoutRuns) -> dict[str, JointNumber]:
 def abstention(shown: LayoutRuns) -> list[NumberTable]:
     """Return who abstains where there is no answer: G, its parts, right minus wrong."""
     numbers = _of_short_answers(shown)
-    found = [(numbers[key], head) for key, head in ABSTENTION if key in numbers]
-    if not any(number.name.endswith("_gap") for number, _ in found):
+    found = {head: numbers[key] for key, head in ABSTENTION if key in numbers}
+    if not any(number.name.endswith("_gap") for number in found.values()):
         return []
-    first = found[0][0]
-    rows: list[Row] = []
-    for m, model in enumerate(shown.models):
-        entries: tuple[Entry, ...] = (
-            rank_text(first.ranking.ranks[m]),
-            *(n.means[m] for n, _ in found),
-        )
-        rows.append(((model,), entries))
-    order = sorted(rows, key=lambda row: -_value(row[1][1]))
+    first = next(iter(found.values()))
+    values = [-2.0 if mean.value is None else mean.value for mean in first.means]
     over = f"mean over {len(shown.data)} data sets, " if len(shown.data) > 1 else ""
     caption = (
         f"How models decline (short answers, {over}joint 95 % intervals of sampling error only, "
         "ranks with ties). The abstention gap (G) is the share of unanswerable questions declined "
         "minus the share of answerable ones declined."
     )
-    columns = ("rank", *(head for _, head in found))
-    return [NumberTable("", caption, ("model",), columns, order)]
+    columns: dict[str, JointNumber | None] = {"rank": None, **found}
+    return [
+        grid(
+            caption,
+            {shown.models[m]: m for m in sorted(range(len(values)), key=lambda m: -values[m])},
+            columns, lambda m, n: rank_text(first.ranking.ranks[m]) if n is None else n.means[m],
+            labels=("model",), written="plain",
+        )
+    ]  # fmt: skip
 
 
 def board(shown: LayoutRuns) -> list[NumberTable]:
@@ -369,10 +337,6 @@ def board(shown: LayoutRuns) -> list[NumberTable]:
         for m, model in enumerate(shown.models)
     ]
     return [table._replace(chart=board_chart(systems)) for table in abstention(shown)]
-
-
-def _value(entry: Entry) -> float:
-    return entry.value if isinstance(entry, Estimate) and entry.value is not None else -2.0
 
 
 def _both_kinds(settings: Settings, questions: Sequence[Question]) -> bool:

@@ -45,7 +45,16 @@ from sayso.metrics.ranking import (
 from sayso.protocols.probes import count_draws, why_alike
 from sayso.protocols.protocol import Run
 from sayso.protocols.selective.passages import OTHER_PASSAGE, WITHOUT_PASSAGE
-from sayso.protocols.selective.rows import HALF, WORDS, FormRows, load_rows, strata_of, types_of
+from sayso.protocols.selective.rows import (
+    FATES,
+    HALF,
+    WORDS,
+    FormRows,
+    fates_of,
+    load_rows,
+    strata_of,
+    types_of,
+)
 from sayso.protocols.selective.settings import (
     BERT,
     UNKNOWN_TARGET,
@@ -81,9 +90,9 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     numbers: list[Estimate] = []
     for rows in load_rows(run, settings, judge).values():
         parts = (
-            accuracy_counts(rows, settings), abstentions(rows, settings), by_tier(rows, settings),
-            leaderboard_estimates(rows, settings), best_of(rows, settings),
-            risk_curves(rows, settings), audits(rows, settings),
+            accuracy_counts(rows, settings), fate_counts(rows), abstentions(rows, settings),
+            by_tier(rows, settings), leaderboard_estimates(rows, settings),
+            best_of(rows, settings), risk_curves(rows, settings), audits(rows, settings),
             refusal_estimates(rows, settings), flips(rows, settings, CORE),
             agreements(rows, settings), diagnostics(rows, settings),
         )  # fmt: skip
@@ -197,6 +206,22 @@ def accuracy_counts(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
         yield Estimate("unplaced", value=float(rows.unplaced), n=rows.size, problem=problem)
     for method, reason in rows.reasons.items():
         yield Estimate("auroc", slice_of(against=rows.judge, score=method), problem=reason)
+
+
+#: the questions that answers are counted of
+ASKED = ("answerable", "unanswerable")
+
+
+def fate_counts(rows: FormRows) -> Iterator[Estimate]:
+    """Yield how many answers did what, of answerable and of unanswerable questions."""
+    if rows.stance is None or rows.outcome is None or rows.unanswerable is None:
+        return
+    fates = fates_of(rows)
+    for asked, among in zip(ASKED, (~rows.unanswerable, rows.unanswerable), strict=True):
+        for did in FATES if among.any() else ():
+            where = slice_of(against=rows.judge, asked=asked, did=did)
+            count = float((fates[among] == did).sum())
+            yield Estimate("answer_count", where, count, n=int(among.sum()))
 
 
 def _share(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 
+from sayso.harmless import line
 from sayso.metric import Headline, Metric, MetricTable
 
 SANTILLI = "Santilli et al., arXiv 2504.13677"
@@ -75,7 +77,7 @@ NUMBERS = MetricTable(
         "passage_gap",
         "share declined without the passage, minus share declined with it (0 = blind)",
         "Of the questions that were asked both with their passage and without it.",
-        symbol="G of passages",
+        symbol="passage gap",
         definition="share of questions declined without the passage, minus that with it",
         notation="gap",
         higher=True,
@@ -102,7 +104,7 @@ NUMBERS = MetricTable(
         "other_passage_gap",
         "share declined with another passage, minus share declined with its own (0 = blind)",
         "Of the questions asked with their passage and with another one that does not say it.",
-        symbol="G of other passages",
+        symbol="other-passage gap",
         definition="share of questions declined with a passage that does not contain the answer, "
         "minus that with the passage that does",
         notation="gap",
@@ -128,14 +130,16 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "error_rate",
-        "wrong answers",
-        "Share of the answers that an answer metric calls wrong. The slice names the metric.",
+        "answers that are not right",
+        "Share of the answers that an answer metric does not call right: those that state "
+        "something false, and by default those that decline although there is an answer. The slice "
+        "names the metric.",
         higher=False,
         headline=Headline(
-            what="how often they are wrong",
-            better="is wrong less often",
-            worse="is wrong more often",
-            best="is wrong least often",
+            what="how often they are right",
+            better="is right more often",
+            worse="is right less often",
+            best="is right most often",
         ),
     ),
     Metric(
@@ -147,19 +151,30 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "auroc",
-        "AUROC for a wrong answer (.5 = chance)",
-        "Probability that a score ranks a wrong answer as less certain than a right one.",
+        "AUROC for an answer that is not right (.5 = chance)",
+        "Probability that a score ranks an answer that is not right as less certain than a right "
+        "one.",
         notation="fraction",
         higher=True,
     ),
     Metric(
         "auroc_within",
-        "AUROC for a wrong answer, within type of fact (.5 = chance)",
+        "AUROC for an answer that is not right, within type of fact (.5 = chance)",
         "AUROC over pairs of answers about the same type of fact.",
         notation="fraction",
         higher=True,
     ),
     # ---- what was answered
+    Metric(
+        "answer_count",
+        "answers that did this",
+        "Number of answers to answerable or unanswerable questions (asked) that did something: "
+        "right or wrong (committed to a right or a false value), hedged_right, hedged_wrong, "
+        "hedged_other (by the hedged value), declined, nothing (stated no value), ungraded (no "
+        "gold answer), unread. They sum to the questions asked.",
+        notation="count",
+        limits=(0.0, math.inf),
+    ),
     Metric(
         "facts",
         "facts asked about",
@@ -223,8 +238,9 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "risk",
-        "wrong answers among those given",
-        "Share wrong of the most certain answers by a score. The slice gives the share answered.",
+        "answers that are not right among those given",
+        "Share not right of the most certain answers by a score. The slice gives the share "
+        "answered.",
         higher=False,
     ),
     Metric(
@@ -234,8 +250,8 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "risk_of_words",
-        "wrong answers among those given without a hedge",
-        "Share wrong of the answers that the model did not hedge when told to express doubt.",
+        "answers that are not right among those given without a hedge",
+        "Share not right of the answers that the model did not hedge when told to express doubt.",
         higher=False,
     ),
     # ---- the length audit: a score against ROUGE-L, and against the run's judge
@@ -389,3 +405,83 @@ NUMBERS = MetricTable(
         "Share of the facts that P(IK) and the sampled answers both call known or both unknown.",
     ),
 )
+
+# ---- names of scores and answer metrics in words
+
+#: scores whose name is not readable with spaces for underscores
+SCORE_NAMES = {
+    "length_words": "plain length (words)",
+    "length_tokens": "plain length (tokens)",
+    "words": "its own words",
+    "text_only": "the words alone",
+    "token_sar": "TokenSAR",
+    "sentence_sar": "SentenceSAR",
+    "sar": "SAR",
+    "mars": "MARS",
+    "ccp": "CCP",
+    "p_true": "P(True)",
+    "p_true_few": "P(True), with examples",
+    "p_true_raw": "P(True), unnormalized",
+    "p_true_sampled": "P(True), by sampling",
+    "p_ik": "P(IK)",
+    "p_ik_other_data": "P(IK), learned on other data",
+    "pmi": "mutual information",
+    "conditional_pmi": "conditional mutual information",
+    "num_sets": "number of meanings",
+    "naive_entropy_eq4": "naive entropy, equation 4",
+    "mc_mean_token_entropy": "token entropy of the draws",
+    "cocoa_probability": "CoCoA on probability",
+    "cocoa_perplexity": "CoCoA on perplexity",
+    "cocoa_entropy": "CoCoA on entropy",
+    "fisher_rao": "Fisher-Rao distance",
+    "renyi_divergence": "Rényi divergence",
+    "selfcheck_nli": "SelfCheck, NLI",
+    "verbalized_two_step": "stated confidence, asked after",
+    "verbalized_two_step_reasoned": "stated confidence, asked after reasons",
+    "verbalized_top_k": "stated confidence, several guesses",
+    "luq": "LUQ",
+    "luq_draws": "LUQ of the draws",
+}
+#: first words of a family of scores
+FAMILIES = {
+    "semantic_entropy_mc": "semantic entropy, Monte Carlo",
+    "semantic_entropy": "semantic entropy",
+    "naive_entropy": "naive entropy",
+    "eigv": "graph eigenvalues",
+    "degree": "graph degree",
+    "eccentricity": "graph eccentricity",
+    "selfcheck_ngram": "SelfCheck n-gram",
+    "selfcheck": "SelfCheck",
+    "verbalized": "stated confidence",
+}
+METRIC_NAMES = {
+    "rouge_l": "ROUGE-L",
+    "squad_f1": "SQuAD F1",
+    "exact_match": "exact match",
+    "contains": "contains reference",
+    "unknown": "unknown",
+    "bert_score": "BERTScore",
+    "llm_blind": "blind grader",
+}
+_OURS = re.compile(r"[a-z0-9_]{1,60}")
+
+
+def score_label(name: str) -> str:
+    """Return a score's name in words; a name that is not ours stays as it is."""
+    if name in SCORE_NAMES:
+        return SCORE_NAMES[name]
+    if not _OURS.fullmatch(name):
+        return line(name, 60)
+    for start, family in FAMILIES.items():
+        if name == start:
+            return family
+        if name.startswith(f"{start}_"):
+            return f"{family}, {name.removeprefix(start)[1:].replace('_', ', ')}"
+    return name.replace("_", " ")
+
+
+def metric_label(name: str, judge: str = "") -> str:
+    """Return an answer metric's name in words; the run's judge is called so."""
+    kind, _, model = name.partition(":")
+    label = METRIC_NAMES.get(name) or line(f"{METRIC_NAMES.get(kind, kind)} {model}".strip(), 40)
+    return f"{label} (judge)" if name == judge else label

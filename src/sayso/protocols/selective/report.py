@@ -1,24 +1,19 @@
-"""How selective numbers are shown: sentences, the terminal, and the tables and charts of the page.
+"""How selective numbers are shown: sentences, and the tables and charts of the page.
 
-Sentences claim no more than the intervals allow. Charts tell series apart by shape and
-label as well as by color, in the colors of :mod:`sayso.report.charts`, which follow light and dark
-mode; each function returns ``None`` where there is nothing to draw.
+Sentences claim no more than the intervals allow. "Wrong" means that an answer states something
+false; what an answer metric does not call right is "not right", which can also be a hedge or an
+answer that declines.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import altair as alt
-import msgspec
 import numpy as np
-from rich import table as rich_table
-from rich.console import Console
-from rich.text import Text
+from msgspec.structs import replace
 
 from sayso.harmless import line
 from sayso.judges.rules.accuracy import (
@@ -30,7 +25,6 @@ from sayso.judges.rules.accuracy import (
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.metrics.ranking import FEW, FEWEST, TOO_FEW
 from sayso.protocols.judged import (
-    HowRead,
     PartRead,
     declining_part,
     how_read,
@@ -38,56 +32,21 @@ from sayso.protocols.judged import (
     run_writer,
     unknown_part,
 )
-from sayso.protocols.selective.measure import ABSTENTIONS, LENGTH, REFERENCES, TOLD
-from sayso.protocols.selective.numbers import NUMBERS
-from sayso.protocols.selective.rows import WORDS, load_rows
-from sayso.protocols.selective.rows import FormRows as SelectiveRows
-from sayso.protocols.selective.settings import BERT, Settings
+from sayso.protocols.selective.measure import ABSTENTIONS, ASKED, AUDITED, LENGTH, REFERENCES, TOLD
+from sayso.protocols.selective.numbers import NUMBERS, metric_label, score_label
+from sayso.protocols.selective.rows import WORDS, FormRows, fates_of, load_rows
+from sayso.protocols.selective.settings import Settings
 from sayso.protocols.stored import settings_of_run, stored_run
 from sayso.records import Estimate, Generation, Question, Results, part_of, tier_order
-from sayso.report import terminal
 from sayso.report.answers import cards, golds_text
-from sayso.report.charts import (
-    COLORS,
-    DASHES,
-    INK,
-    NARROW,
-    SHAPES,
-    ChartRows,
-    Drawing,
-    Row,
-    bars_of_intervals,
-    chart_row,
-    data_of,
-    finish,
-    legend_below,
-    point,
-    styled,
-    values,
-    vertical_line,
-)
-from sayso.report.corrected import corrected_part
-from sayso.report.figures import Figure, figure_of, figures_in
-from sayso.report.numbers import (
-    FORMS,
-    TIERS,
-    capital,
-    covers,
-    interval,
-    is_bare,
-    number,
-    percent,
-    plain_number,
-    range_of,
-    ratio_counts,
-    shown_value,
-    signed_number,
-    tier_label,
-    tight,
-    with_interval,
-)
+from sayso.report.charts import Drawing, chart_row, forest_plot, point, series_chart
+from sayso.report.corrected import corrected_section
+from sayso.report.number_tables import Entry, NumberTable, grid
+from sayso.report.numbers import FORMS, TIERS, capital, covers, percent, tier_label
 from sayso.report.opening import (
     BY_LENGTH,
+    FEW_PAIRS,
+    MOST,
     NO_EXAMPLES,
     ChosenExamples,
     Example,
@@ -98,23 +57,29 @@ from sayso.report.opening import (
     how_often,
     middle,
     open_page,
+    unread_share,
     with_bounds,
 )
-from sayso.report.page import stored_answers, with_answers
-from sayso.report.scatter import Cloud, Scattered, cloud, figure
-from sayso.report.tables import Notes, Table, TableCell, signatures
-from sayso.report.terminal import plain_table, print_beginning, safe_text, say
-from sayso.scores.text_only import TEXT_ONLY
+from sayso.report.page import answer_tables
+from sayso.report.scatter import cloud, scatter_plot
+from sayso.report.sheet import (
+    Chart,
+    HowRead,
+    Section,
+    Sheet,
+    StoredAnswers,
+    Tile,
+    missing_section,
+)
 from sayso.storage.run_folder import Manifest, RunFolder
 
-GAP = "abstention_gap"
-ABSTENTION_ROWS = (
-    *ABSTENTIONS, "abstention_gap", "abstention_gap_within", "right_minus_wrong",
+GAP, BEST = "abstention_gap", "auroc_best"
+#: numbers of declining, and of passages taken away or exchanged
+DECLINED = (*ABSTENTIONS, GAP, "abstention_gap_within", "right_minus_wrong")
+PASSAGES = (
     "abstains_with_passage", "abstains_without_passage", "passage_gap", "by_heart",
     "answers_other_passage", "other_passage_gap", "right_other_passage", "misled_by_passage",
 )  # fmt: skip
-#: AUROCs that differ by less are equal
-SAME = 1e-9
 
 
 class SelectiveResults(Results):
@@ -125,8 +90,7 @@ class SelectiveResults(Results):
 
     def __init__(self, estimates: Iterable[Estimate]) -> None:
         super().__init__(
-            msgspec.structs.replace(e, value=None) if TOO_FEW in (e.problem or "") else e
-            for e in estimates
+            replace(e, value=None) if TOO_FEW in (e.problem or "") else e for e in estimates
         )
 
     def metrics(self, form: str) -> list[str]:
@@ -136,6 +100,16 @@ class SelectiveResults(Results):
     def judge(self, form: str) -> str:
         """Return the answer metric that the run's judge is."""
         return next(iter(self.metrics(form)), "")
+
+    def count(self, form: str, did: str, asked: Sequence[str] = ASKED) -> float | None:
+        """Return how many answers to these questions did something; ``None`` if nobody counted."""
+        found = [self.of_judge("answer_count", form, asked=kind, did=did).value for kind in asked]
+        held = [count for count in found if count is not None]
+        return sum(held) if held else None
+
+    def of_judge(self, name: str, form: str, **parts: str) -> Estimate:
+        """Return a number of a form by the run's judge, an undefined one where there is none."""
+        return self.get(name, form=form, against=self.judge(form), **parts)
 
     def within(self, form: str) -> bool:
         """Tell whether scores of a form are ranked within type of fact."""
@@ -159,95 +133,6 @@ class SelectiveResults(Results):
         ranked = (name for name in self.ranked(form) if name not in REFERENCES)
         return [name for name in ranked if self.best(form, name).value is not None]
 
-    def tied(self, form: str, score: str) -> list[str]:
-        """Return the scores with the same rank as this one, which is among them."""
-        value = self.best(form, score).value
-        if value is None:
-            return [score]
-        own = ((name, self.best(form, name).value or 0.0) for name in self.scores(form))
-        return [name for name, other in own if abs(other - value) < SAME]
-
-
-# ---- names of scores and answer metrics in words
-
-#: scores whose name is not readable with spaces for underscores
-SCORE_NAMES = {
-    "length_words": "plain length (words)",
-    "length_tokens": "plain length (tokens)",
-    "words": "its own words",
-    "text_only": "the words alone",
-    "token_sar": "TokenSAR",
-    "sentence_sar": "SentenceSAR",
-    "sar": "SAR",
-    "mars": "MARS",
-    "ccp": "CCP",
-    "p_true": "P(True)",
-    "p_true_few": "P(True), with examples",
-    "p_true_raw": "P(True), unnormalized",
-    "p_true_sampled": "P(True), by sampling",
-    "p_ik": "P(IK)",
-    "p_ik_other_data": "P(IK), learned on other data",
-    "pmi": "mutual information",
-    "conditional_pmi": "conditional mutual information",
-    "num_sets": "number of meanings",
-    "naive_entropy_eq4": "naive entropy, equation 4",
-    "mc_mean_token_entropy": "token entropy of the draws",
-    "cocoa_probability": "CoCoA on probability",
-    "cocoa_perplexity": "CoCoA on perplexity",
-    "cocoa_entropy": "CoCoA on entropy",
-    "fisher_rao": "Fisher-Rao distance",
-    "renyi_divergence": "Rényi divergence",
-    "selfcheck_nli": "SelfCheck, NLI",
-    "verbalized_two_step": "stated confidence, asked after",
-    "verbalized_two_step_reasoned": "stated confidence, asked after reasons",
-    "verbalized_top_k": "stated confidence, several guesses",
-    "luq": "LUQ",
-    "luq_draws": "LUQ of the draws",
-}
-#: first words of a family of scores
-FAMILIES = {
-    "semantic_entropy_mc": "semantic entropy, Monte Carlo",
-    "semantic_entropy": "semantic entropy",
-    "naive_entropy": "naive entropy",
-    "eigv": "graph eigenvalues",
-    "degree": "graph degree",
-    "eccentricity": "graph eccentricity",
-    "selfcheck_ngram": "SelfCheck n-gram",
-    "selfcheck": "SelfCheck",
-    "verbalized": "stated confidence",
-}
-METRIC_NAMES = {
-    "rouge_l": "ROUGE-L",
-    "squad_f1": "SQuAD F1",
-    "exact_match": "exact match",
-    "contains": "contains reference",
-    "unknown": "unknown",
-    "bert_score": "BERTScore",
-    "llm_blind": "blind grader",
-}
-_OURS = re.compile(r"[a-z0-9_]{1,60}")
-
-
-def score_label(name: str) -> str:
-    """Return a score's name in words; a name that is not ours stays as it is."""
-    if name in SCORE_NAMES:
-        return SCORE_NAMES[name]
-    if not _OURS.fullmatch(name):
-        return line(name, 60)
-    for start, family in FAMILIES.items():
-        if name == start:
-            return family
-        if name.startswith(f"{start}_"):
-            return f"{family}, {name.removeprefix(start)[1:].replace('_', ', ')}"
-    return name.replace("_", " ")
-
-
-def metric_label(name: str, judge: str = "") -> str:
-    """Return an answer metric's name in words; the run's judge is called so."""
-    kind, _, model = name.partition(":")
-    label = METRIC_NAMES.get(name) or line(f"{METRIC_NAMES.get(kind, kind)} {model}".strip(), 40)
-    return f"{label} (judge)" if name == judge else label
-
 
 # ---- how page and terminal begin: one sentence for a reader without statistics, three answers
 
@@ -265,105 +150,87 @@ DECLINING_NOT_SHOWN = (
 )
 
 
+class Kinds(NamedTuple):
+    """What questions without and with an answer are called, and what a model should decline."""
+
+    cannot: str
+    can: str
+    what: str
+
+
+PLAIN = Kinds("questions that cannot be answered", "that can", "what it cannot answer")
+#: of questions that come with a passage
+OF_PASSAGES = Kinds(
+    "questions whose passage does not say the answer", "whose passage does",
+    "what the passage does not say",
+)  # fmt: skip
+
+
+def kinds_of(questions: Sequence[Question]) -> Kinds:
+    """Return what the questions are called: by passages, if all unanswerable ones have one."""
+    none = [question for question in questions if question.answerable is False]
+    return OF_PASSAGES if none and all(question.context for question in none) else PLAIN
+
+
 def declining_form(results: SelectiveResults) -> str:
     """Return the first form with answerable and unanswerable questions; "" where there is none."""
     for form in results.forms:
-        shares = (results.get(name, **_of_judge(results, form)) for name in ABSTENTIONS)
-        if all(share.value is not None for share in shares):
+        if all(results.of_judge(name, form).value is not None for name in ABSTENTIONS):
             return form
     return ""
 
 
-def _of_judge(results: SelectiveResults, form: str) -> dict[str, str]:
-    return {"form": form, "against": results.judge(form)}
-
-
-def heading(estimates: Sequence[Estimate]) -> str:
-    """Return the question that the page answers; it depends on the questions that were asked."""
-    return DECLINING if declining_form(SelectiveResults(estimates)) else HEADING
-
-
-def opening(estimates: Sequence[Estimate], manifest: Manifest | None) -> PageOpening:
-    """Return how page and terminal begin; see :class:`sayso.protocols.protocol.Report`."""
-    results = SelectiveResults(estimates)
+def opening(
+    results: SelectiveResults, manifest: Manifest | None, kinds: Kinds = PLAIN
+) -> PageOpening:
+    """Return how page and terminal begin."""
+    if form := declining_form(results):
+        counted = _both([results.of_judge(name, form) for name in ABSTENTIONS], kinds)
+    else:
+        form = _judged_form(results)
+        facts, rate = results.get("facts", form=form), results.of_judge("error_rate", form)
+        rate = replace(rate, n=facts.n - facts.missing, missing=facts.missing)
+        counted = [("{} of all answers are not right", "answers", rate)]
     limit = DECLINING_NOT_SHOWN if declining_form(results) else NOT_SHOWN
-    counted = _counted(results, declining_form(results) or _judged_form(results))
-    return open_page(manifest, plain_sentence(results), limit, counted=counted)
+    return open_page(manifest, plain_sentence(results, kinds), limit, counted=counted)
 
 
-def _counted(results: SelectiveResults, form: str) -> list[HeadlineShare]:
-    """Return the shares that the plain sentence rests on."""
-    if form and form == declining_form(results):
-        return _both(*(results.get(name, **_of_judge(results, form)) for name in ABSTENTIONS))
-    facts, rate = results.get("facts", form=form), _errors(results, form)
-    rate = msgspec.structs.replace(rate, n=facts.n - facts.missing, missing=facts.missing)
-    return [("{} of all answers are wrong", "answers", rate)]
-
-
-def _both(none: Estimate, some: Estimate) -> list[HeadlineShare]:
-    cannot = "questions that cannot be answered"
+def _both(shares: Sequence[Estimate], kinds: Kinds) -> list[HeadlineShare]:
+    """Return the shares declined of questions without and with an answer, for their bounds."""
+    none, some = shares
     return [
-        (f"it declined {{}} of the {cannot}", cannot, none),
-        ("{} of those that can", "questions that can", some),
+        (f"it declined {{}} of the {kinds.cannot}", kinds.cannot, none),
+        (f"{{}} of those {kinds.can}", f"questions {kinds.can}", some),
     ]
 
 
 def _judged_form(results: SelectiveResults) -> str:
     """Return the first form with right and wrong answers, else the first; "" if there is none."""
     forms = [form for form in results.forms if results.judge(form)]
-    return next((f for f in forms if _errors(results, f).value is not None), "".join(forms[:1]))
+    judged = (f for f in forms if results.of_judge("error_rate", f).value is not None)
+    return next(judged, "".join(forms[:1]))
 
 
-def plain_sentence(results: SelectiveResults) -> str:
+def plain_sentence(results: SelectiveResults, kinds: Kinds = PLAIN) -> str:
     """Say in one sentence whether the model declines what it cannot answer, or what finds errors.
 
     The first where there are questions of both kinds, else the second; of short answers where
     there are any.
     """
     if form := declining_form(results):
-        return _declines(results, form)
+        told = [results.of_judge(name, form, **dict(TOLD)) for name in ABSTENTIONS]
+        if any(share.value is None for share in told):
+            return _declines(results, form, "", "", kinds)
+        plainly = _declines(results, form, " when asked plainly", "asked plainly, ", kinds)
+        said = f"Told to express uncertainty, it declined {_of_both(told, kinds)}."
+        return f"{plainly} {with_bounds(said, _both(told, kinds))}"
     form = _judged_form(results)
     return _finds(results, form) if form else "This run has no numbers yet."
 
 
-def _errors(results: SelectiveResults, form: str) -> Estimate:
-    return results.get("error_rate", **_of_judge(results, form))
-
-
-def _declines(results: SelectiveResults, form: str) -> str:
-    place = {**_of_judge(results, form), **dict(TOLD)}
-    told = [results.get(name, **place) for name in ABSTENTIONS]
-    if any(share.value is None for share in told):
-        return _declines_plainly(results, form, "", "")
-    plainly = _declines_plainly(results, form, " when asked plainly", "asked plainly, ")
-    said = f"Told to express uncertainty, it declined {_of_both(*told)}."
-    return f"{plainly} {with_bounds(said, _both(*told))}"
-
-
-def _of_both(none: Estimate, some: Estimate) -> str:
-    return f"{_count(none)} questions that cannot be answered and {_count(some)} that can"
-
-
-def _declines_plainly(results: SelectiveResults, form: str, when: str, before: str) -> str:
-    place = _of_judge(results, form)
-    none, some = (results.get(name, **place) for name in ABSTENTIONS)
-    gap = results.get(GAP, **place)
-    if none.value == 0 and some.value == 0:
-        return (
-            f"It never declined{when}: it answered all {none.n:,} questions that cannot be "
-            f"answered and all {some.n:,} that can."
-        )
-    counts = f"{before}it declined {_of_both(none, some)}"
-    often = how_often(none)
-    fewest = min(none.denominator or none.n, some.denominator or some.n)
-    if gap.low is None or gap.high is None or not often or fewest < FEW:
-        few = "There are too few questions to say whether it declines what it cannot answer"
-        return f"{few}: {counts}."
-    if gap.high < 0:
-        return f"It declines the wrong questions: {counts}."
-    if gap.low <= 0 and often != "rarely":
-        return f"It shows no clear sense of what it cannot answer: {counts}."
-    return f"It {often} declines what it cannot answer: {counts}."
+def _of_both(shares: Sequence[Estimate], kinds: Kinds) -> str:
+    none, some = map(_count, shares)
+    return f"{none} {kinds.cannot} and {some} {kinds.can}"
 
 
 def _count(share: Estimate) -> str:
@@ -372,415 +239,168 @@ def _count(share: Estimate) -> str:
     return f"{share.numerator:,.0f} of {share.denominator:,.0f}"
 
 
+def _declines(results: SelectiveResults, form: str, when: str, before: str, kinds: Kinds) -> str:
+    none, some = shares = [results.of_judge(name, form) for name in ABSTENTIONS]
+    gap = results.of_judge(GAP, form)
+    if none.value == 0 and some.value == 0:
+        return (
+            f"It never declined{when}: it answered all {none.n:,} {kinds.cannot} and all "
+            f"{some.n:,} {kinds.can}."
+        )
+    counts = f"{before}it declined {_of_both(shares, kinds)}"
+    often = how_often(none)
+    fewest = min(share.denominator or share.n for share in shares)
+    if gap.low is None or gap.high is None or not often or fewest < FEW:
+        return f"There are too few questions to say whether it declines {kinds.what}: {counts}."
+    if gap.high < 0:
+        return f"It declines the wrong questions: {counts}."
+    if gap.low <= 0 and often != "rarely":
+        return f"It shows no clear sense of {kinds.what}: {counts}."
+    return f"It {often} declines {kinds.what}: {counts}."
+
+
 def _finds(results: SelectiveResults, form: str) -> str:
-    rate = _errors(results, form)
+    rate = results.of_judge("error_rate", form)
     if rate.value is None:
         return "This run cannot say which score detects errors: no answer has a verdict."
-    wrong = round(rate.value * rate.n)
-    answers = "facts in paragraphs" if form == "long" else "short answers"
-    scores = results.scores(form)
-    best = results.get("auroc_best", **_of_judge(results, form))
-    if best.value is None and scores:
-        best = results.best(form, scores[0])
-    names = [score_label(name) for name in scores]
-    said = errors_sentence(wrong, rate.n, f"its {rate.n:,} {answers}", names, best)
-    silent = results.get("abstains_answerable", **_of_judge(results, form))
-    if silent.numerator and part_of(silent.signature, "abstained") == "incorrect":
-        decline = "declines" if silent.numerator == 1 else "decline"
-        said += f" {silent.numerator:,.0f} of the wrong answers {decline} to answer."
-    return said
+    missed = round(rate.value * rate.n)
+    of = f"its {rate.n:,} {'facts in paragraphs' if form == 'long' else 'short answers'}"
+    names = [score_label(name) for name in results.scores(form)]
+    did, best = _what_they_did(results, form, missed), best_score(results, form)
+    return errors_sentence(missed, rate.n, of, names, best, did)
 
 
-def examples(
-    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
-) -> ChosenExamples:
-    """Return three answers of the first form; see :class:`sayso.protocols.protocol.Report`.
+def _what_they_did(results: SelectiveResults, form: str, missed: int) -> str | None:
+    """Return what the answers that are not right did; ``None`` where all state something false."""
+    wrong = results.count(form, "wrong")
+    if wrong is None or wrong == missed:
+        return "" if wrong is None else None
+    parts = [f"{f'{wrong:,.0f}' if wrong else 'none'} wrong"]
+    silent = results.count(form, "declined", ASKED[:1])
+    counted = part_of(results.of_judge("error_rate", form).signature, "abstained") == "incorrect"
+    return f" ({', '.join([*parts, *([f'{silent:,.0f} declined'] if silent and counted else [])])})"
 
-    Of questions of both kinds: one that was rightly declined, one that should have been, and one
-    of the commonest kind. Else a wrong answer that the best score finds, one that it misses, and
-    the answer of median score.
+
+def best_score(results: SelectiveResults, form: str) -> Estimate:
+    """Return the AUROC of the best score, chosen on other answers than it is measured on.
+
+    Where there is none, that of the score that is best on the same answers.
     """
-    rows, _ = rows_of_folder(folder, manifest, estimates)
-    return _examples(folder, rows, SelectiveResults(estimates))
+    best, scores = results.of_judge(BEST, form), results.scores(form)
+    return results.best(form, scores[0]) if best.value is None and scores else best
 
 
-def _examples(
-    folder: RunFolder, forms: Mapping[str, SelectiveRows], results: SelectiveResults
-) -> ChosenExamples:
-    form = declining_form(results)
-    if form in forms:
-        return _declined_examples(folder, forms[form])
-    # a probe is learned from hidden states, which are not read again for a page
-    best = ((f, s) for f in forms for s in results.scores(f) if s in forms[f].scores)
-    form, score = next(best, ("", ""))
-    return _found_examples(folder, forms[form], score) if form else NO_EXAMPLES
+# ---- three answers
 
-
-#: what is said of a typical answer
-NOBODY, POLICY = "Nobody can answer this.", "Read as a refusal by policy."
-
-
-def _declined_examples(folder: RunFolder, rows: SelectiveRows) -> ChosenExamples:
-    withheld, none = rows.withheld, rows.unanswerable
-    if withheld is None or none is None:
-        return NO_EXAMPLES
-    kinds: dict[tuple[bool, bool], list[int]] = {}
-    for at in np.flatnonzero(~np.isnan(withheld)).tolist():
-        kinds.setdefault((bool(none[at]), bool(withheld[at] > 0)), []).append(at)
-    # to refuse is to state no value, but it says nothing of what can be known
-    refused = np.zeros(len(none), dtype=np.bool_)
-    if rows.stance is not None:
-        refused = rows.stance == "refused_by_policy"
-    spoken = [at for at in kinds.get((True, True), []) if not refused[at]]
-    texts = _FormTexts(folder, rows)
-    chosen: dict[int, tuple[str, str]] = {}
-    for what, held, note in (
-        ("Rightly declined", spoken, "Nobody can answer this, and it says so."),
-        (
-            "Should have declined",
-            kinds.get((True, False), []),
-            "Nobody can answer this, and it states a value.",
-        ),
-    ):
-        found = middle(held, texts.length)
-        if found is not None:
-            chosen[found] = (what, note)
-    commonest = [at for at in max(kinds.values(), key=len, default=[]) if at not in chosen]
-    found = middle(commonest, texts.length)
-    if found is not None:
-        notes = (NOBODY * bool(none[found]), POLICY * bool(refused[found]))
-        chosen[found] = ("A typical answer", " ".join(filter(None, notes)))
-    shown = [texts.example(at, what, note) for at, (what, note) in chosen.items()]
-    rule = f"{BY_LENGTH} Typical: from the most common kind (answerable or not, declined or not)."
-    return ChosenExamples(shown, rule)
-
-
-def _found_examples(folder: RunFolder, rows: SelectiveRows, score: str) -> ChosenExamples:
-    values, wrong = rows.scores[score], rows.wrong[rows.judge]
-    held = np.flatnonzero(~np.isnan(values) & ~np.isnan(wrong)).tolist()
-    errors = [at for at in held if wrong[at] > 0]
-    if not errors:
-        return NO_EXAMPLES
-    order = sorted(held, key=lambda at: (values[at], at))
-    place = {at: rank for rank, at in enumerate(order, start=1)}
-    chosen = {
-        max(errors, key=lambda at: (values[at], -at)): "An error that the score finds",
-        min(errors, key=lambda at: (values[at], at)): "An error that the score misses",
-    }
-    chosen.setdefault(order[(len(order) - 1) // 2], "A typical answer")
-    texts = _FormTexts(folder, rows)
-    shown = [
-        texts.example(
-            at,
-            what,
-            f"In order of certainty, it is number {place[at]:,} of {len(order):,} answers.",
-        )
-        for at, what in chosen.items()
-    ]
-    rule = (
-        f"Chosen by the score {score_label(score)}: the least and the most certain wrong answer, "
-        "and the answer of median score."
-    )
-    return ChosenExamples(shown, rule)
+#: what an answer did -> the verdict that is shown
+CHIPS = {
+    "right": "correct", "wrong": "incorrect", "hedged_right": "uncertain",
+    "hedged_wrong": "uncertain", "hedged_other": "uncertain",
+}  # fmt: skip
 
 
 class _FormTexts:
-    """The texts that the rows of a form stand for."""
+    """The texts that the rows of a form stand for, and what each answer did."""
 
-    def __init__(self, folder: RunFolder, rows: SelectiveRows) -> None:
-        self._rows = rows
+    def __init__(self, folder: RunFolder, rows: FormRows) -> None:
+        self.rows, self.fates = rows, fates_of(rows).tolist()
         self._questions = {q.id: q for q in folder.read("questions", Question)}
         answers = folder.iter(f"generations/{rows.form}", Generation)
         self._answers = {g.question: g.text for g in answers if not g.instructed}
 
     def length(self, at: int) -> float:
-        return len(self._answers.get(self._rows.facts[at][0], ""))
+        return len(self._answers.get(self.rows.facts[at][0], ""))
+
+    def refused(self, at: int) -> bool:
+        return self.rows.stance is not None and bool(self.rows.stance[at] == "refused_by_policy")
+
+    def nobody(self, at: int) -> str:
+        """Return why a question has no answer; "" of one that has."""
+        if self.rows.unanswerable is None or not self.rows.unanswerable[at]:
+            return ""
+        passage = self._questions[self.rows.facts[at][1]].context
+        return "The passage does not say it" if passage else "Nobody can answer this"
 
     def example(self, at: int, what: str, note: str) -> Example:
-        asked, short = self._rows.facts[at]
-        question, wrong = self._questions[short], self._rows.wrong[self._rows.judge][at]
-        kind = "" if np.isnan(wrong) or note.startswith("Nobody") else KINDS[bool(wrong > 0)]
-        text = self._answers.get(asked, "")
-        return example(what, question.text, golds_text(question), text, kind=kind, note=note)
+        asked, short = self.rows.facts[at]
+        question, kind = self._questions[short], CHIPS.get(self.fates[at], "")
+        text, truth = self._answers.get(asked, ""), golds_text(question)
+        return example(what, question.text, truth, text, kind=kind, note=note)
 
 
-#: whether an answer is wrong -> the verdict that is shown
-KINDS = {True: "incorrect", False: "correct"}
+def chosen_examples(
+    folder: RunFolder, forms: Mapping[str, FormRows], results: SelectiveResults
+) -> ChosenExamples:
+    """Return three answers of the first form.
 
-
-# ---- sentences
-
-
-def headline(results: SelectiveResults, form: str) -> str:
-    """Return the first sentences of a form: how many facts, how many wrong, what tells them.
-
-    The best of many scores was chosen on the answers it is shown on, which flatters it: the
-    sentences say of how many, and what the best has where it is chosen on other answers. Of several
-    that tie none is named.
+    Of questions of both kinds: one that was rightly declined, one that should have been, and one
+    of the commonest kind. Else a wrong answer that the best score finds, one that it misses, and
+    the answer of median score among those of the commonest verdict.
     """
-    judge, title = results.judge(form), FORMS[form].capitalize()
-    rate = results.get("error_rate", form=form, against=judge)
-    ranked = results.scores(form)
-    if rate.value is None:
-        abstaining = " ".join(abstention_sentences(results, form))
-        if abstaining:
-            return f"{title}: {abstaining}"
-        return f"{title}: no answer has a verdict, so nothing could be ranked."
-    wrong = rate.value * rate.n
-    if min(wrong, rate.n - wrong) < FEWEST:
-        return (
-            f"{title}: of {rate.n:,} judged answers {_are(wrong, 'wrong')} and "
-            f"{_are(rate.n - wrong, 'right')} (judge: {line(judge, 40)}). Ranking scores requires "
-            f"at least {FEWEST} of each."
+    form = declining_form(results)
+    if form in forms:
+        return _declined_examples(_FormTexts(folder, forms[form]))
+    # a probe is learned from hidden states, which are not read again for a page
+    best = ((f, s) for f in forms for s in results.scores(f) if s in forms[f].scores)
+    form, score = next(best, ("", ""))
+    return _found_examples(_FormTexts(folder, forms[form]), score) if form else NO_EXAMPLES
+
+
+def _declined_examples(texts: _FormTexts) -> ChosenExamples:
+    kinds: dict[tuple[str, str], list[int]] = {}
+    for at, did in enumerate(texts.fates):
+        if did != "unread":
+            # to refuse is to state no value, but it says nothing of what can be known
+            own = "refused" if texts.refused(at) else did
+            kinds.setdefault((texts.nobody(at), own), []).append(at)
+    groups = [
+        (
+            what,
+            [at for (why, own), some in kinds.items() if why and own == did for at in some],
+            says,
         )
-    errors = (
-        f"{title}: {percent(rate.value, 0)} of {rate.n:,} judged answers are wrong (judge: "
-        f"{line(judge, 40)})"
-    )
-    if not ranked:
-        return f"{errors}. No score could be ranked."
-    best, tied = ranked[0], len(results.tied(form, ranked[0]))
-    estimate = results.best(form, best)
-    among = f", the best of {len(ranked)} scores on these answers," if len(ranked) > 1 else ""
-    who = f"{capital(score_label(best))}{among} has"
-    if tied > 1:
-        who = f"{tied} of {len(ranked)} scores tie as the best on these answers, with"
-    within = " within fact type" if estimate.name == "auroc_within" else ""
-    pairs = f"{_pairs(estimate)}pairs; " if _pairs(estimate) else ""
-    text = (
-        f"{errors}. {who} an AUROC of {with_interval(estimate)}{within} ({pairs}chance: .50); "
-        f"plain length has {with_interval(results.best(form, LENGTH))}."
-    )
-    chosen = results.get("auroc_best", form=form, against=judge)
-    if chosen.value is None:
-        return text
-    return (
-        f"{text} If the best score is chosen on one part of the answers and measured on the rest, "
-        "it has "
-        f"{with_interval(chosen)}."
-    )
-
-
-def _are(count: float, kind: str) -> str:
-    return f"{f'{count:,.0f}' if round(count) else 'none'} {'are' if count > 1 else 'is'} {kind}"
-
-
-def _pairs(estimate: Estimate) -> str:
-    """Return of how many pairs an AUROC is, as a cell or before the word."""
-    return "" if estimate.denominator is None else f"{estimate.denominator:,.0f} "
-
-
-def length_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield the AUROC of plain length, and what it means if it is not .5."""
-    row = results.best(form, LENGTH)
-    if row.value is None:
-        yield f"Plain length has no AUROC: {line(row.problem or 'not computed', 200)}."
-        return
-    kind = "within type" if row.name == "auroc_within" else "pooled"
-    if row.low is None:
-        reason = line(row.problem or "no interval", 200)
-        yield f"Plain length, {kind}: {number(row)}: {reason}."
-        return
-    if covers(row, 0.5):
-        yield f"Plain length, {kind}: AUROC {with_interval(row)}; the interval includes .5."
-        return
-    yield (
-        f"! Plain length, {kind}: AUROC {with_interval(row)}. Wrong answers differ in length from "
-        "right ones here, which explains part of the AUROC of any score that grows with "
-        "length."
-    )
-
-
-def unread_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield how many answers have no readable verdict, and what they could make of the errors."""
-    facts = results.get("facts", form=form)
-    rate = results.get("error_rate", form=form, against=results.judge(form))
-    if facts.missing and rate.bound_low is not None and rate.bound_high is not None:
-        yield (
-            f"! {facts.missing:,} of {facts.n:,} answers have no readable verdict and are left "
-            f"out; whatever their verdicts, {percent(rate.bound_low, 0)} to "
-            f"{percent(rate.bound_high, 0)} of all answers are wrong."
+        for what, did, says in (
+            ("Rightly declined", "declined", ", and the answer says so"),
+            ("Should have declined", "wrong", ", and it states a value"),
         )
-
-
-def abstention_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield whether it abstains where there is no answer and not where there is one, and its G."""
-    place = {"form": form, "against": results.judge(form)}
-    gap = results.get("abstention_gap", **place)
-    parts = [results.get(name, **place) for name in ABSTENTIONS]
-    if all(part.value is not None for part in parts):
-        none, some = (f"{_share(part)} of {part.n:,}" for part in parts)
-        said = f"abstention gap (G) = {_signed_interval(gap)} (0 = blind)"
-        few = "too few questions for the abstention gap (G)"
-        yield (
-            f"the model declines {none} unanswerable questions and {some} answerable ones: "
-            f"{few if is_bare(gap) or gap.value is None else said}."
-        )
-    removed, given, gap = (
-        results.get(name, **place)
-        for name in ("abstains_without_passage", "abstains_with_passage", "passage_gap")
-    )
-    if gap.value is not None:
-        value = "" if is_bare(gap) else f": G = {_signed_interval(gap)}"
-        yield (
-            f"Without the passage, it declines {_share(removed)} of {removed.n:,} questions; with "
-            f"it, {_share(given)}{value}. Without the passage, it answers "
-            f"{_share(results.get('by_heart', **place))} right from memory."
-        )
-    answered, misled, gap = (
-        results.get(name, **place)
-        for name in ("answers_other_passage", "misled_by_passage", "other_passage_gap")
-    )
-    if gap.value is not None:
-        value = "" if is_bare(gap) else f" G = {_signed_interval(gap)} (0 = blind)."
-        yield (
-            f"It declines {_share(given)} of {given.n:,} questions although the passage says the "
-            f"answer, and answers {_share(answered)} of {answered.n:,} although the passage does "
-            f"not say it: {_share(misled)} with a wrong value from that passage.{value}"
-        )
-
-
-def words_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield what the model's own words do as a policy: how much they commit to, how often wrong."""
-    judge = results.judge(form)
-    coverage = results.get("coverage_of_words", form=form, against=judge, score=WORDS)
-    risk = results.get("risk_of_words", form=form, against=judge, score=WORDS)
-    rate = results.get("error_rate", form=form, against=judge)
-    if coverage.value is None or rate.value is None:
-        return
-    given = (
-        "it hedges all of them"
-        if risk.value is None
-        else f"{_share(risk)} of those are wrong (of all answers: {_share(rate)})"
-    )
-    said = f"Told to express uncertainty, it commits to {_share(coverage)} of the answers; {given}."
-    told = ("it commits to {}", "answers that were to express uncertainty", coverage)
-    yield with_bounds(said, [told])
-
-
-def _share(estimate: Estimate) -> str:
-    if estimate.low is None or estimate.high is None:
-        return percent(estimate.value, 0)
-    ends = f"{percent(estimate.low, 0)}, {percent(estimate.high, 0)}".replace(" %", "")
-    return f"{percent(estimate.value, 0)} [{ends}]"
-
-
-def length_audit_sentence(results: SelectiveResults, form: str, most: int = 3) -> Iterator[str]:
-    """Yield the careful sentence of the length audit, of so many scores."""
-    names = [part_of(e.where, "score") for e in results.each("audit_against_metric", form=form)]
-    fields = ("against_metric", "against_truth", "difference", "from_length", "unexplained")
-    for name in names[:most]:
-        place = {"form": form, "against": "rouge_l", "score": name}
-        metric, truth, difference, length, rest = (
-            results.get(f"audit_{field}", **place) for field in fields
-        )
-        if difference.value is None:
-            continue
-        yield (
-            f"{capital(score_label(name))}: AUROC {with_interval(metric)} against ROUGE-L, "
-            f"{with_interval(truth)} against {line(results.judge(form), 40)} on the same rows. The "
-            f"difference is {signed_number(difference.value)}. Long right answers that ROUGE-L "
-            f"rejects account for {_signed_interval(length)}; {_signed_interval(rest)} is "
-            "unexplained."
-        )
-
-
-def _signed_interval(estimate: Estimate) -> str:
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return signed_number(estimate.value)
-    value, low, high = map(signed_number, (estimate.value, estimate.low, estimate.high))
-    return f"{value} [{low}, {high}]"
-
-
-def refused_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield what share of the right answers each metric refuses, and how that rises with length."""
-    parts = []
-    few = 0
-    for by, estimate in results.by("against", "false_negatives", form=form):
-        if estimate.value is not None and estimate.n < FEWEST:
-            few = max(few, estimate.n)
-            continue
-        slope = results.get("false_negative_slope", form=form, against=by)
-        if estimate.value is None:
-            continue
-        rise = f", slope {_signed_interval(slope)}" if slope.value is not None else ""
-        parts.append(f"{metric_label(by)} {percent(estimate.value, 0)}{rise}")
-    if parts:
-        yield (
-            f"Right answers (judge: {line(results.judge(form), 40)}) that a metric rejects, and "
-            f"the slope over fifths of their length: {'; '.join(parts)}."
-        )
-    elif few:
-        right = "1 right answer is" if few == 1 else f"{few} right answers are"
-        yield f"{right} too few to say what a metric rejects (at least {FEWEST})."
-
-
-MAJORITY = "Word-overlap metrics make the same mistakes, so their majority is not ground truth."
-
-
-def agreement_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield how often each answer metric says what most of the others say."""
-    judge = results.judge(form)
-    parts = [
-        f"{metric_label(by, judge)} {_share(e)}"
-        for by, e in results.by("against", "metric_against_others", form=form)
-        if e.value is not None and e.n >= FEWEST
     ]
-    if parts:
-        yield (
-            f"Agreement of each answer metric with the majority of the others: {', '.join(parts)}. "
-            f"{MAJORITY}"
-        )
+    common = max(kinds, key=lambda kind: len(kinds[kind]), default=("", ""))
+    groups.append(("A typical answer", kinds.get(common, []), ""))
+    ends = {"refused": "Read as a refusal by policy.", "declined": "It declined."}
+    chosen: dict[int, Example] = {}
+    for what, held, says in groups:
+        found = middle([at for at in held if at not in chosen], texts.length)
+        if found is not None:
+            why = f"{texts.nobody(found)}{says}." if texts.nobody(found) else ""
+            end = "" if says else ends.get(common[1], "")
+            chosen[found] = texts.example(found, what, f"{why} {end}".strip())
+    rule = f"{BY_LENGTH} Typical: from the most common kind (answerable or not, and its verdict)."
+    return ChosenExamples([*chosen.values()], rule)
 
 
-def flip_sentences(results: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield how many pairs of scores swap places between answer metrics."""
-    if not results.ranked(form):
-        return
-    total = results.get("rank_flips", form=form)
-    if not total.value:
-        if total.value == 0:
-            yield "No two scores swap places when the answer metric changes."
-        return
-    clear = total.numerator or 0
-    yield (
-        f"{total.value:.0f} pairs of scores swap places when the answer metric changes, "
-        f"{clear:.0f} of them clearly."
+def _found_examples(texts: _FormTexts, score: str) -> ChosenExamples:
+    values, missed = texts.rows.scores[score], texts.rows.wrong[texts.rows.judge]
+    held = np.flatnonzero(~np.isnan(values) & ~np.isnan(missed)).tolist()
+    order = sorted(held, key=lambda at: (values[at], at))
+    fates = [texts.fates[at] for at in order]
+    errors = [at for at, did in zip(order, fates, strict=True) if did == "wrong"]
+    if not errors:
+        return NO_EXAMPLES
+    common = max(dict.fromkeys(fates), key=fates.count)
+    typical = [at for at, did in zip(order, fates, strict=True) if did == common]
+    chosen = {errors[-1]: "An error that the score finds"}
+    chosen.setdefault(errors[0], "An error that the score misses")
+    chosen.setdefault(typical[(len(typical) - 1) // 2], "A typical answer")
+    places = {at: f"{order.index(at) + 1:,} of {len(order):,} answers" for at in chosen}
+    rule = (
+        f"Chosen by the score {score_label(score)}: the least and the most certain wrong answer, "
+        "and, of the answers with the most common verdict, the one of median score."
     )
-
-
-def not_computed(results: SelectiveResults) -> Iterator[str]:
-    """Yield one line for each reason why scores have no value, with the scores it concerns."""
-    scores_of: dict[tuple[str, ...], list[str]] = {}
-    for reason, names in missing_reasons(results).items():
-        for score, forms in names.items():
-            scores_of.setdefault((reason, *forms), []).append(score)
-    for (reason, *forms), scores in scores_of.items():
-        where = (
-            "" if len(forms) == len(results.forms) else f" ({', '.join(FORMS[f] for f in forms)})"
-        )
-        yield f"not computed{where}: {', '.join(scores)}: {reason}"
-
-
-def in_one_line(results: SelectiveResults) -> Iterator[str]:
-    """Yield how many scores have no value in some form, if any."""
-    missing = {score for names in missing_reasons(results).values() for score in names}
-    if missing:
-        many = "1 score was" if len(missing) == 1 else f"{len(missing)} scores were"
-        yield f"{many} not computed, in one form or both: --verbose lists the reasons"
-
-
-def missing_reasons(results: SelectiveResults) -> dict[str, dict[str, list[str]]]:
-    """Return reason -> score -> forms, of scores without a value."""
-    missing: dict[str, dict[str, list[str]]] = {}
-    for form in results.forms:
-        for score, estimate in results.by("score", "auroc", form=form, against=results.judge(form)):
-            if estimate.value is None:
-                reason = line(estimate.problem or "no value", 200)
-                if TOO_FEW in reason and not results.ranked(form):
-                    continue  # so it is with all scores: the first sentence says it
-                missing.setdefault(reason, {}).setdefault(score, []).append(form)
-    return missing
+    shown = [
+        texts.example(at, what, f"In order of certainty, it is number {places[at]}.")
+        for at, what in chosen.items()
+    ]
+    return ChosenExamples(shown, rule)
 
 
 # ---- how well right, wrong and declining were read
@@ -790,13 +410,10 @@ def answers_read(
     results: SelectiveResults, manifest: Manifest | None, run: RunFolder | None = None
 ) -> HowRead:
     """Return how well right and wrong answers, and those that decline, are read in each form."""
-    title = "How well right, wrong and declining were read"
     if manifest is None:
-        return HowRead(title)
-    parts: list[PartRead] = []
-    for form in results.forms:
-        parts += _form_read(results, manifest, form)
-    return how_read(title, manifest, parts, run)
+        return HowRead()
+    parts = [part for form in results.forms for part in _form_read(results, manifest, form)]
+    return how_read(manifest, parts, run)
 
 
 def _form_read(results: SelectiveResults, manifest: Manifest, form: str) -> Iterator[PartRead]:
@@ -823,297 +440,340 @@ def _words_of(results: SelectiveResults, form: str) -> float | None:
     return middles[len(middles) // 2] if middles else None
 
 
-# ---- the terminal: a leaderboard, always with plain length, and sentences
+# ---- tables
 
-#: rows of a form's table; the page has them all
-SHOWN = 12
-#: scores of a form among the main numbers
-BEST = 3
-
-
-def render(
-    estimates: Sequence[Estimate],
-    console: Console,
-    manifest: Manifest | None = None,
-    page: Path | None = None,
-    *,
-    entities: int | None = None,
-    verbose: bool = False,
-    run: RunFolder | None = None,
-) -> None:
-    """Print the leaderboard of each form and what must be known of it. Holds for any estimates."""
-    results = SelectiveResults(estimates)
-    first = opening(estimates, manifest)
-    print_beginning(console, manifest, first)
-    for form in results.forms if not first.void else ():
-        say(console, headline(results, form), "")
-    for form in results.forms:
-        console.print()
-        if results.ranked(form):
-            say(console, columns_explained(results, form), "")
-            console.print(terminal_board(results, form, console))
-        else:
-            say(console, FORMS[form].capitalize(), "bold")
-        for table in terminal_tiers(results, form, console):
-            console.print(table)
-        for text in _below(results, form) if not first.void else ():
-            say(console, text, "")
-    for text in not_computed(results) if verbose else in_one_line(results):
-        say(console, text, "dim")
-    for text in answers_read(results, manifest, run).sentences:
-        say(console, text, "dim")
-    if manifest is not None:
-        say(console, terminal.request_counts(manifest), "dim")
-    terminal.end(console, manifest, first, results.all, page)
+#: what answers did, in words
+DID = {
+    "right": "right",
+    "wrong": "wrong: stated something false",
+    "hedged_right": "hedged, and right",
+    "hedged_wrong": "hedged, and wrong",
+    "hedged_other": "hedged, no value to judge",
+    "declined": "declined",
+    "nothing": "stated no value",
+    "ungraded": "no gold answer to judge it by",
+    "unread": "unread: no readable verdict",
+}
+#: have a row only where there are any
+RARE = ("hedged_other", "nothing", "ungraded")
 
 
-def summary(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return of each form the abstention gap, or the best AUROC, or the errors.
+def fates_table(results: SelectiveResults, forms: Sequence[str]) -> NumberTable:
+    """Return how many answers did what, of answerable and of unanswerable questions."""
+    places = [
+        (form, asked)
+        for form in forms
+        for asked in ASKED
+        if any(results.each("answer_count", form=form, asked=asked))
+    ]
+    one_form, one_kind = (len({place[n] for place in places}) == 1 for n in (0, 1))
+    columns = {
+        f[0] if one_kind else f[1] if one_form else ", ".join(f): place
+        for place in places
+        if (f := (FORMS[place[0]], place[1]))
+    }
 
-    See :class:`sayso.protocols.protocol.Report`.
-    """
-    results = SelectiveResults(estimates)
-    numbers = []
-    for form in results.forms:
-        names = (GAP, "auroc_best", "error_rate")
-        found = (results.get(name, **_of_judge(results, form)) for name in names)
-        numbers += [e for e in found if e.value is not None][:1]
-    return numbers
+    def found(did: str, place: tuple[str, str]) -> Entry:
+        e = results.of_judge("answer_count", place[0], asked=place[1], did=did or "right")
+        return e if did else f"{e.n:,}"
 
-
-def main_numbers(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the errors of each form, its best scores, plain length, and the model's words.
-
-    The errors come first, then what the best score has where it is chosen on other answers: the
-    best of many was chosen on the answers it is shown on. See
-    :class:`sayso.protocols.protocol.Report`.
-    """
-    results = SelectiveResults(estimates)
-    main: list[Estimate] = []
-    for form in results.forms:
-        ranked = [name for name in results.ranked(form) if name != TEXT_ONLY]
-        shown = ranked[:BEST] + [n for n in (LENGTH, WORDS) if n in ranked[BEST:]]
-        place = {"form": form, "against": results.judge(form)}
-        names = ("error_rate", "auroc_best", "abstention_gap", *ABSTENTIONS, "passage_gap")
-        first = (results.find(name, **place) for name in names)
-        main += [estimate for estimate in first if estimate is not None]
-        main += [results.best(form, name) for name in shown]
-    return main
+    none = {did for did in RARE if not any(results.count(f, did, [a]) for f, a in places)}
+    rows = {words: did for did, words in DID.items() if did not in none}
+    return grid("What the answers did", rows | {"questions asked": ""}, columns, found)
 
 
-def columns_explained(results: SelectiveResults, form: str) -> str:
-    """Return what the columns of a form's table are."""
-    within = results.within(form)
-    area = ", within type of fact" if within else ""
-    pooled = "pooled: AUROC of all pairs; " if within else ""
-    return (
-        f"AUROC for a wrong answer, {FORMS[form]} (.5 = chance){area}; pairs: of a wrong and a "
-        f"right answer; {pooled}unkn.: for an unknown fact; len.: rank correlation with the number "
-        "of words"
-    )
+#: scores in the first table, of all forms together
+SHOWN = 8
 
 
-def terminal_board(results: SelectiveResults, form: str, console: Console) -> rich_table.Table:
-    """Return the leaderboard of a form: the best scores, plain length, the model's words."""
-    table = plain_table()
-    table.add_column(safe_text("score", console, "dim"), no_wrap=True)
-    pooled = ("pooled",) if results.within(form) else ()
-    for head in ("AUROC", "pairs", *pooled, "unkn.", "PRR", "len."):
-        table.add_column(safe_text(head, console, "dim"), justify="right", no_wrap=True)
+def scores_table(results: SelectiveResults) -> NumberTable:
+    """Return the AUROC of the best scores of each form, of length and of the model's words."""
+    forms = {FORMS[form]: form for form in results.forms if results.ranked(form)}
+    most = SHOWN // max(1, len(forms))
+    best = [name for form in forms.values() for name in results.scores(form)[:most]]
+    within = " within type of fact" if any(map(results.within, forms.values())) else ""
+    note = f"The {most} best of each form; of equal scores the choice is arbitrary. All are below."
+    return grid(
+        f"Right answers against others: AUROC{within} (.5 = chance)",
+        _named([*best, LENGTH, WORDS] if forms else []), forms,
+        lambda score, form: results.best(form, score), written="plain",
+        meanings=_names_of([*best, LENGTH, WORDS]), notes=[note],
+    )  # fmt: skip
+
+
+def _named(scores: Iterable[str]) -> dict[str | tuple[str, ...], str]:
+    return {score_label(name): name for name in scores}
+
+
+def _names_of(scores: Iterable[str]) -> dict[str, str]:
+    """Return what ``--scores`` calls each score, by what a table calls it."""
+    return {label: name for name in scores if (label := score_label(name)) != name}
+
+
+#: what the columns of scores are
+COLUMNS = {
+    "AUROC within type": "AUROC over only those pairs that are about the same type of fact. A "
+    "model that knows nothing and answers from type priors can have a high pooled AUROC, but has "
+    ".5 here.",
+    "AUROC": "The share of pairs of a right and another answer in which the right one has the "
+    "lower score. Ties count half; .5 is chance. At 0 and 1 the interval is exact, for the number "
+    "of pairs that share no entity. Scores are ranked only if at least five answers are right and "
+    "five are not. Behind an interval stand the pairs in order, and all pairs.",
+    "unknown": "AUROC for facts that no draw got right, whatever the answer said. Scores that "
+    "compare draws use some of the same draws.",
+    "PRR": "Prediction-rejection ratio: 1 = rejects wrong answers first, 0 = at random.",
+    "AURAC": "Area under the curve of accuracy against the share of questions answered.",
+    "with length": "Rank correlation of the score with the number of words of the answer.",
+}
+
+
+def board_table(results: SelectiveResults, form: str) -> NumberTable:
+    """Return every number of the scores of a form that have a value, the best score first."""
+    judge, within = results.judge(form), results.within(form)
+    names = ("auroc_within", "auroc", "unknown", "prr", "aurac", "length_correlation")
+    columns = dict(list(zip(COLUMNS, names, strict=True))[not within :])
+
+    def found(score: str, name: str) -> Entry:
+        if name == "unknown":
+            return results.best(form, score, "unknown")
+        return results.get(name, form=form, against=judge, score=score)
+
     ranked = results.ranked(form)
-    shown = ranked[:SHOWN]
-    best = next(iter(results.scores(form)), "")
-    first = best if best and len(results.tied(form, best)) == 1 else ""
-    shown += [name for name in REFERENCES if name in ranked and name not in shown]
-    for name in shown:
-        style = "bold cyan" if name in (LENGTH, TEXT_ONLY) else "bold" if name == first else ""
-        table.add_row(safe_text(name, console, style), *_cells(results, form, name, console))
-    left = len(ranked) - len(shown)
-    if left > 0:
-        table.add_row(safe_text(f"{left} more on the page", console, "dim"))
-    for text in cut_in_ties(results, form, SHOWN):
-        table.caption, table.caption_justify = safe_text(text, console, "dim"), "left"
-    return table
+    caption = f"All scores against {line(judge, 60)}, {FORMS[form]}"
+    return grid(caption, _named(ranked), columns, found, meanings=_names_of(ranked) | COLUMNS)
 
 
-def cut_in_ties(results: SelectiveResults, form: str, most: int) -> Iterator[str]:
-    """Yield that the first ``most`` scores end among equal ones, where they do."""
-    ranked = results.ranked(form)
-    if len(ranked) <= most:
-        return
-    tied = results.tied(form, ranked[most - 1])
-    if ranked[most] in tied:
-        value = number(results.best(form, tied[0]))
-        above = sum(name in tied for name in ranked[:most])
-        yield (
-            f"{len(tied)} scores tie at {value}; the {above} listed here are an arbitrary choice."
-        )
+def numbers_table(
+    results: SelectiveResults,
+    caption: str,
+    names: Sequence[str],
+    notes: Sequence[str] = (),
+    **of: str,
+) -> NumberTable:
+    """Return numbers by the run's judge, by form and by how the model was asked."""
+
+    def found(name: str, place: tuple[str, dict[str, str]]) -> Entry:
+        form, part = place
+        where = {"form": form, "against": results.judge(form), **of, **part}
+        return as_read(results.find(name, **where) or results.find(name, form=form))
+
+    told = any(any(results.each(name, **dict(TOLD))) for name in names)
+    asked = {"": {}, **({", told to express uncertainty": dict(TOLD)} if told else {})}
+    return grid(
+        caption, {NUMBERS[name].titled: name for name in names},
+        {f"{FORMS[f]}{how}": (f, part) for f in results.forms for how, part in asked.items()},
+        found, notes=notes,
+        meanings={NUMBERS[name].titled: NUMBERS[name].meaning for name in names},
+    )  # fmt: skip
 
 
-def _cells(results: SelectiveResults, form: str, name: str, console: Console) -> list[Text]:
-    place = {"form": form, "against": results.judge(form), "score": name}
-    area = results.best(form, name)
-    pooled = (number(results.get("auroc", **place)),) if results.within(form) else ()
-    texts = (
-        with_interval(area),
-        _pairs(area).strip(),
-        *pooled,
-        number(results.best(form, name, "unknown")),
-        number(results.get("prr", **place)),
-        number(results.get("length_correlation", **place)),
-    )
-    return [safe_text(text, console) for text in texts]
+def as_read(share: Estimate | None) -> Estimate | None:
+    """Return a share, without its value where most of its answers have no verdict."""
+    if share is None or unread_share([("", "", share)]) <= MOST:
+        return share
+    lack = f"{share.missing:,} of {share.missing + share.n:,} answers have no verdict"
+    return replace(share, value=None, problem=lack)
 
 
-def _below(results: SelectiveResults, form: str) -> Iterator[str]:
-    yield from unread_sentences(results, form)
-    yield from abstention_lines(results, form)
-    if results.ranked(form):
-        yield from length_sentences(results, form)
-    yield from words_sentences(results, form)
-    yield from length_audit_sentence(results, form, most=1)
-    yield from refused_sentences(results, form)
-    yield from agreement_sentences(results, form)
-    yield from flip_sentences(results, form)
-
-
-def abstention_lines(results: SelectiveResults, form: str) -> list[str]:
-    """Return the sentences on abstaining that the headline does not hold, and right minus wrong."""
+def tiers_table(results: SelectiveResults, form: str) -> NumberTable:
+    """Return errors and abstention of each tier's answerable questions; no rows without tiers."""
     place = {"form": form, "against": results.judge(form)}
-    told = results.get("error_rate", **place).value is None
-    lines = [] if told else [capital(text) for text in abstention_sentences(results, form)]
-    first = results.get("right_minus_wrong", **place)
-    if first.value is not None:
-        lines.append(
-            f"Right minus wrong, where declining counts 0: {_signed_interval(first)} (the "
-            "Omniscience Index is 100 times this). Below 0, never answering would have scored "
-            "higher."
-        )
-    return lines
+    tiers = sorted((tier for tier, _ in results.by("tier", "error_rate", **place)), key=tier_order)
+    return grid(
+        f"Answerable questions by tier, {FORMS[form]}", {tier_label(tier): tier for tier in tiers},
+        {"not right": "error_rate", "declined": "abstains_answerable"},
+        lambda tier, name: results.find(name, **place, tier=tier), notes=[TIERS],
+    )  # fmt: skip
+
+
+def metrics_table(results: SelectiveResults, form: str) -> NumberTable:
+    """Return the main scores under every answer metric; no rows where there is only one."""
+    metrics = results.metrics(form)
+    scores = {score for score, _ in results.by("score", "auroc", form=form, against="rouge_l")}
+    ranked = [name for name in results.ranked(form) if name in scores and metrics[1:]]
+    rows: dict[str | tuple[str, ...], str] = {"share of answers that are not right": ""}
+
+    def found(score: str, by: str) -> Entry:
+        if not score:
+            return results.get("error_rate", form=form, against=by)
+        return results.get("auroc", form=form, against=by, score=score)
+
+    columns = {metric_label(metric, metrics[0]): metric for metric in metrics}
+    caption = f"AUROC by answer metric, {FORMS[form]}"
+    return grid(caption, rows | _named(ranked) if ranked else {}, columns, found)
+
+
+MAJORITY = (
+    "most others: how often a metric agrees with the majority of the other metrics; ties are left "
+    "out. Word-overlap metrics make the same mistakes, so their majority is not ground truth. To "
+    "compare metrics with people, use sayso score."
+)
+
+
+def agreement_table(
+    results: Results,
+    form: str,
+    judge: str,
+    caption: str,
+    named: Mapping[str, str],
+    *,
+    others: bool = False,
+) -> NumberTable:
+    """Return how often every two answer metrics agree, and each with most of the ``others``.
+
+    The judge comes first; ``named`` are metrics that are called otherwise than everywhere.
+    """
+    pairs: dict[tuple[str, str], Estimate] = {}
+    for e in results.each("metric_agreement", form=form):
+        first, second = part_of(e.where, "against"), part_of(e.where, "metric")
+        pairs[first, second] = pairs[second, first] = e
+    metrics = sorted(dict.fromkeys(one for one, _ in pairs), key=lambda one: one != judge)
+    rows = {named.get(one) or metric_label(one): one for one in metrics}
+
+    def found(one: str, two: str) -> Entry:
+        if not two:
+            return results.get("metric_against_others", form=form, against=one)
+        return "" if one == two else pairs.get((one, two))
+
+    columns = rows | ({"most others": ""} if others else {})
+    return grid(
+        caption, dict(rows), columns, found, labels=("metric",),
+        written="own" if others else "plain", notes=[MAJORITY] if others else (),
+    )  # fmt: skip
+
+
+def _agreement(results: SelectiveResults, form: str) -> NumberTable:
+    judge, caption = results.judge(form), f"The same verdict on an answer, {FORMS[form]}"
+    named = {judge: metric_label(judge, judge)}
+    return agreement_table(results, form, judge, caption, named, others=True)
+
+
+#: columns of the length audit
+AUDIT = {
+    "AUROC against ROUGE-L": "audit_against_metric",
+    "against the judge": "audit_against_truth",
+    "difference": "audit_difference",
+    "due to length": "audit_from_length",
+    "unexplained": "audit_unexplained",
+}
+
+
+def audit_table(results: SelectiveResults, form: str) -> NumberTable:
+    """Return what length adds to the AUROC of the main scores against ROUGE-L."""
+    place = {"form": form, "against": "rouge_l"}
+    return grid(
+        f"Length audit, {FORMS[form]}", _named(AUDITED), AUDIT,
+        lambda score, name: results.find(name, **place, score=score),
+        meanings={head: NUMBERS[name].meaning for head, name in AUDIT.items()},
+    )  # fmt: skip
+
+
+#: columns of rejected answers: a number, or the place of a fifth by length
+REJECTED = {
+    "all": "false_negatives",
+    **dict(
+        zip(("shortest", "2nd fifth", "3rd fifth", "4th fifth", "longest"), "12345", strict=True)
+    ),
+    "slope": "false_negative_slope",
+    "length alone": "auroc_length_closed_form",
+}
+FIFTHS = (
+    "Fifths are by length; equal lengths stay together, so a fifth can be empty. slope: rise per "
+    "fifth. length alone: the AUROC that plain length would get against this metric if length were "
+    "unrelated to correctness."
+)
+
+
+def rejected_table(results: SelectiveResults, form: str) -> NumberTable:
+    """Return what share of the right answers each metric rejects, by fifths of length."""
+    fifths = {
+        (part_of(e.where, "against"), part_of(e.where, "fifth")): e
+        for e in results.each("false_negatives_fifth", form=form)
+    }
+
+    def found(by: str, column: str) -> Entry:
+        return fifths.get((by, column)) or results.find(column, form=form, against=by)
+
+    caption = f"Right answers (judge: {line(results.judge(form), 40)}) that a metric rejects"
+    rows = {metric_label(by): by for by, _ in results.by("against", "false_negatives", form=form)}
+    return grid(f"{caption}, {FORMS[form]}", rows, REJECTED, found, notes=[FIFTHS])
+
+
+def not_computed(results: SelectiveResults) -> list[NumberTable]:
+    """Return the scores without a value, a table for each reason."""
+    missing: dict[str, dict[str, list[str]]] = {}
+    for form in results.forms:
+        for score, e in results.by("score", "auroc", form=form, against=results.judge(form)):
+            if e.value is None:
+                reason = line(e.problem or "no value", 200)
+                missing.setdefault(reason, {}).setdefault(score, []).append(FORMS[form])
+    return [
+        grid(f"Not computed: {reason}", _named(scores), {"in": scores}, _forms_of)
+        for reason, scores in missing.items()
+    ]
+
+
+def _forms_of(score: str, forms: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(forms[score])
 
 
 # ---- charts
 
 #: rows of the bars
 MOST_BARS = 16
-WORDS_OF_ANSWER = "words of the answer"
 
 
 def auroc_bars(results: SelectiveResults, width: int) -> Drawing | None:
     """AUROC of the best scores and of plain length, by form, with intervals and a line at .5."""
-    names: list[str] = []
-    for form in results.forms:
-        names += results.ranked(form)[: MOST_BARS // 2]
-    names = list(dict.fromkeys([*names, *REFERENCES]))
+    names = [n for form in results.forms for n in results.ranked(form)[: MOST_BARS // 2]]
     rows = [
-        chart_row(score_label(name), FORMS[form], e)
-        for name in names
+        chart_row(score_label(name), FORMS[form], results.best(form, name))
+        for name in dict.fromkeys([*names, *REFERENCES])
         for form in results.forms
-        if (e := results.best(form, name)).value is not None
     ]
-    kinds = [FORMS[form] for form in results.forms]
-    return _points(rows, kinds, width, "AUROC for a wrong answer") if rows else None
-
-
-def targets(results: SelectiveResults, form: str, width: int) -> Drawing | None:
-    """AUROC of scores against *wrong* and against *unknown*, the model's words among them."""
-    judge = results.judge(form)
-    names = list(dict.fromkeys([*results.ranked(form)[:MOST_BARS], *REFERENCES]))
-    kinds = {judge: "a wrong answer", "unknown": "an unknown fact"}
-    rows = [
-        chart_row(score_label(name), kind, e)
-        for name in names
-        for by, kind in kinds.items()
-        if (e := results.best(form, name, by)).value is not None
-    ]
-    if len({r["series"] for r in rows}) < 2:
-        return None  # nothing to set against the errors: the bars show them
-    return _points(rows, list(kinds.values()), width, "AUROC")
-
-
-def _points(rows: list[Row], kinds: list[str], width: int, title: str) -> Drawing:
-    """A point with its interval for each score and kind, the best of the first kind on top."""
-    first = {str(r["row"]): r["value"] for r in rows if r["series"] == kinds[0]}
-    names = dict.fromkeys(str(r["row"]) for r in rows)
-    order = sorted(names, key=lambda n: -float(first.get(n) or 0))
-    ends = values(rows, "value", "low", "high")
-    scale = alt.Scale(domain=[min(0.4, *ends), max(1.0, *ends)], nice=False, zero=False, padding=8)
-    axis = alt.Axis(tickCount=6 if width > NARROW else 3, format=".1f")
-    x = alt.X("value:Q", title=title, scale=scale, axis=axis)
-    drawn = [kind for kind in kinds if any(r["series"] == kind for r in rows)]
-    forms = list(FORMS.values())
-    layout = ChartRows(
-        order,
-        drawn,
-        forms if set(kinds) <= set(forms) else kinds,
-        width * 2 // 5 if width > NARROW else width // 2,
-        legend=legend_below(2 if width > NARROW else 1, 24, labelLimit=320) if drawn[1:] else None,
-    )
-    layers = alt.layer(vertical_line(0.5), *layout.points(rows, x))
-    return finish(layers, width, layout.height(22 if len(kinds) == 1 else 30))
+    # the best score of the first form on top
+    first = {row["row"]: row["value"] or 0 for row in reversed(rows) if row["value"] is not None}
+    order = sorted(dict.fromkeys(row["row"] for row in rows), key=lambda n: -first.get(n, 0))
+    return forest_plot(rows, order, width, "AUROC: right answers against others", [], base=0.5)
 
 
 def risk(results: SelectiveResults, form: str, width: int) -> Drawing | None:
-    """Share wrong among the share answered, by score; the model's words as one point."""
-    if not results.ranked(form):
-        return None
+    """Share not right among the share answered, by score; the model's words as one point."""
     rows = [
         point(score_label(part_of(e.where, "score")), float(part_of(e.where, "coverage")), e)
         for e in results.each("risk", form=form)
         if e.value is not None and (e.denominator or 0) >= FEWEST
     ]
-    judge = results.judge(form)
-    spot = (
-        results.get("coverage_of_words", form=form, against=judge, score=WORDS),
-        results.get("risk_of_words", form=form, against=judge, score=WORDS),
-    )
-    words: list[Row] = []
-    if spot[0].value is not None and spot[1].value is not None:
-        words = [{"series": "its words", "x": spot[0].value, "y": spot[1].value}]
-    titles = ("share of answers given", "share wrong among them")
-    return _lines(rows, width, titles, words, formats=("%", "%"))
+    given, missed = (results.of_judge(name, form, score=WORDS) for name in OF_WORDS)
+    if rows and given.value is not None and missed.value is not None:
+        rows.append(point(score_label(WORDS), given.value, missed))
+    return series_chart(rows, width, ("share of answers given", "share not right among them"))
 
 
-def refusals_figure(results: SelectiveResults, form: str, width: int) -> Drawing | None:
-    """Share of right answers that each metric refuses, by parts of length, with intervals."""
-    parts = [e for e in results.each("false_negatives_fifth", form=form) if e.value is not None]
-    sizes: dict[str, int] = {}
-    for e in parts:  # a metric may lack verdicts
-        reach = part_of(e.where, "length")
-        sizes[reach] = max(e.n, sizes.get(reach, 0))
-    names = {reach: f"{_reach(reach)} ({size:,})" for reach, size in sizes.items()}
-    rows = [
-        point(metric_label(part_of(e.where, "against")), names[part_of(e.where, "length")], e)
-        for e in parts
-    ]
-    titles = ("right answers by number of words (count)", "right answers rejected")
-    return _lines(rows, width, titles, order=list(names.values()), formats=("", "%"))
-
-
-def _reach(reach: str) -> str:
-    """Return the shortest and the longest of some answers in words."""
-    low, _, high = reach.partition("-")
-    return low if low == high else f"{low} to {high}"
-
-
-# ---- scatters: the answers themselves, read from the run folder
-
+OF_WORDS = ("coverage_of_words", "risk_of_words")
 #: scores that are drawn against length, where the run has them, and how many of them
 DRAWN, MOST_DRAWN = ("sequence_probability", "semantic_entropy", "perplexity"), 2
-RIGHT_OR_WRONG = ("right answers", "wrong answers")
-TAKEN = ("accepted", "rejected")
+RIGHT_OR_OTHER = ("right answers", "other answers")
 
 
-class RunScatter(NamedTuple):
-    """A scatter of the page and what stands below it."""
-
-    figure: Figure
-    caption: str
+def _scatters(rows: FormRows) -> Iterator[Chart]:
+    """Yield scores by the length of the answers."""
+    for name in [name for name in DRAWN if name in rows.scores][:MOST_DRAWN]:
+        points = cloud(rows.words, rows.scores[name], rows.wrong[rows.judge], RIGHT_OR_OTHER)
+        titles = "words of the answer", score_label(name)
+        about = f"{capital(titles[1])} by number of words, for right and for other answers."
+        yield Chart(
+            f"{name} by words {rows.form}",
+            lambda width, points=points, titles=titles: scatter_plot(
+                points, RIGHT_OR_OTHER, width, titles
+            ),
+            about, f"{about} {capital(points.thinned)}",
+        )  # fmt: skip
 
 
 def rows_of_folder(
     folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
-) -> tuple[dict[str, SelectiveRows], Settings]:
+) -> tuple[dict[str, FormRows], Settings]:
     """Return the rows of a finished run by form, and its settings."""
     results = SelectiveResults(estimates)
     chosen = settings_of_run(manifest, Settings())
@@ -1121,494 +781,199 @@ def rows_of_folder(
     return load_rows(stored_run(folder), chosen, judge), chosen
 
 
-def threshold_of(metric: str, chosen: Settings) -> float:
-    """Return where a run cuts a metric that has values: ROUGE-L, SQuAD F1 or BERTScore."""
-    if metric.startswith(BERT):
-        return chosen.bert_threshold
-    return {"rouge_l": chosen.rouge_threshold, "squad_f1": chosen.f1_threshold}[metric]
+# ---- the sheet
 
 
-def _scatters(form: str, rows: SelectiveRows, chosen: Settings) -> Iterator[RunScatter]:
-    """Yield scores by length, and what metrics give to right answers.
-
-    Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed.
-    """
-    wrong, words = rows.wrong[rows.judge], rows.words
-    for name in [name for name in DRAWN if name in rows.scores][:MOST_DRAWN]:
-        points = cloud(words, rows.scores[name], wrong, RIGHT_OR_WRONG)
-        about = f"{capital(score_label(name))} by number of words, for right and for wrong answers."
-        drawing = Scattered(f"{name} by words {form}", (WORDS_OF_ANSWER, score_label(name)), about)
-        yield from _drawn(points, RIGHT_OR_WRONG, drawing)
-    for by, values_ in rows.values.items():
-        if by == "rouge_l" or by.startswith(BERT):
-            limit = threshold_of(by, chosen)
-            right = np.where(wrong == 0, values_, np.nan)
-            points = cloud(words, right, rows.wrong[by], TAKEN)
-            about = (
-                f"{metric_label(by)} by number of words, for the answers that are right (judge: "
-                f"{line(rows.judge, 40)}). The metric rejects answers on or below the line."
-            )
-            titles = (WORDS_OF_ANSWER, f"{metric_label(by)} of right answers")
-            name = f"{by.partition(':')[0]} of right answers {form}"
-            yield from _drawn(points, TAKEN, Scattered(name, titles, about, limit))
-
-
-def _drawn(points: Cloud, names: Sequence[str], of: Scattered) -> Iterator[RunScatter]:
-    drawing = figure(points, names, of)
-    if drawing is not None:
-        yield RunScatter(drawing, f"{of.label} {capital(points.thinned)}")
-
-
-def _lines(
-    rows: list[Row],
-    width: int,
-    titles: tuple[str, str],
-    points: list[Row] | None = None,
-    order: list[str] | None = None,
-    formats: tuple[str, str] = ("", ""),
-) -> Drawing | None:
-    """One line for each series over ``x``, named in the legend, intervals if any.
-
-    ``formats`` are those of the numbers on the axes.
-    """
-    names = list(dict.fromkeys(str(r["series"]) for r in rows))[: len(COLORS)]
-    rows = [r for r in rows if r["series"] in names]
-    if len({r["x"] for r in rows}) < 2:
-        return None
-    ends = values([*rows, *(points or [])], "y", "low", "high")
-    y_scale = alt.Scale(domain=[min(ends), max(ends)], nice=True, padding=6)
-    x = _x_axis(width, titles[0], order, formats[0])
-    y_axis = alt.Axis(tickCount=5, titleLimit=240, format=formats[1] or alt.Undefined)
-    y = alt.Y("y:Q", title=titles[1], scale=y_scale, axis=y_axis)
-    legend = legend_below(2 if width > NARROW else 1, 40, symbolOpacity=1, labelLimit=320)
-    color, shape, dash = (
-        styled(channel, names, styles, legend)
-        for channel, styles in (
-            (alt.Color, COLORS),
-            (alt.Shape, SHAPES),
-            (alt.StrokeDash, DASHES),
-        )
-    )
-    base = alt.Chart(data_of(rows))
-    layers: list[alt.Chart] = [
-        base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
-    ]
-    if any(r.get("low") is not None for r in rows):
-        layers.append(bars_of_intervals(base, x, color, strokeWidth=1, opacity=0.6))
-    layers.append(
-        base.mark_point(size=40, filled=True, opacity=1).encode(x=x, y=y, color=color, shape=shape)
-    )
-    if points:
-        spots = alt.Chart(data_of(points))
-        label = spots.mark_text(align="right", dx=-10, dy=-10, color=INK)
-        layers += [
-            spots.mark_point(size=130, shape="cross", color=INK, strokeWidth=2).encode(x=x, y=y),
-            label.encode(x=x, y=y, text="series:N"),
-        ]
-    return finish(alt.layer(*layers), width, 300 if width > NARROW else 260)
-
-
-def _x_axis(width: int, title: str, order: list[str] | None, number_format: str) -> Any:
-    """Return the x axis of a chart of lines: names in their order, or numbers."""
-    tight = width <= NARROW and len(order or []) > 3
-    return alt.X(
-        f"x:{'O' if order else 'Q'}",
-        title=title,
-        sort=order or None,
-        axis=alt.Axis(
-            labelAngle=-35 if tight else 0,
-            labelLimit=110 if tight else width // max(len(order or []), 1),
-            titlePadding=26 if tight else alt.Undefined,
-            tickCount=6,
-            tickMinStep=alt.Undefined if number_format else 1,
-            format=number_format or alt.Undefined,
-        ),
-        scale=alt.Scale(zero=False) if not order else alt.Undefined,
-    )
-
-
-# ---- tables of the page: leaderboards, answer metrics, refusals, rankings
-
-#: rows of a form's first table; the others stand below it, folded
-SHOWN_ON_PAGE = 12
-BOARD = ("AUROC within type", "AUROC", "unknown, within type", "PRR", "AURAC", "with length")
-
-
-def run_board_table(results: SelectiveResults, form: str, most: int | None = None) -> Table:
-    """Return the scores that have a value, the best first; plain length is there and marked."""
-    judge = results.judge(form)
-    ranked, rows = results.ranked(form), []
-    for place, name in enumerate(ranked):
-        if most is not None and place >= most and name not in REFERENCES:
-            continue
-        style = "own" if name in REFERENCES else ""
-        cells = []
-        for key, by in (
-            ("auroc_within", judge),
-            ("auroc", judge),
-            ("auroc_within", "unknown"),
-            ("prr", judge),
-            ("aurac", judge),
-            ("length_correlation", judge),
-        ):
-            estimate = results.get(key, form=form, against=by, score=name)
-            detail = tight(range_of(estimate))
-            if key.startswith("auroc") and estimate.value is not None and _pairs(estimate):
-                detail = f"{detail} {tight(f'{_pairs(estimate)}pairs')}".strip()
-            cells.append(TableCell(number(estimate), detail, style=style))
-        rows.append([_named(name, style), *cells])
-    cut = most is not None and most < len(ranked)
-    which = f"The first {most} of {len(ranked)} scores, and length," if cut else "Scores"
-    caption = f"{which} against {line(judge, 60)}: value and 95 % interval (sampling error only)"
-    notes = [*cut_in_ties(results, form, most or len(ranked)), *_what_is_ranked(results, form)]
-    return Table(caption, ["", *BOARD], rows, notes)
-
-
-def _what_is_ranked(results: SelectiveResults, form: str) -> Iterator[str]:
-    """Yield what the rows of a board are besides the scores that the first sentence counts."""
-    ranked, scores = results.ranked(form), results.scores(form)
-    names = {LENGTH: "plain length", TEXT_ONLY: "the words alone", WORDS: "the model's own words"}
-    more = [words for name, words in names.items() if name in ranked]
-    unranked = [name for name in ranked if name not in scores and name not in names]
-    if unranked:
-        listed = ", ".join(score_label(name) for name in unranked)
-        more.append(f"{listed} (no pairs within type of fact)")
-    if more:
-        yield f"{len(ranked)} rows in total: {len(scores)} scores, {', '.join(more)}."
-
-
-def _named(name: str, style: str = "") -> TableCell:
-    """Return a score's name in words and, below it, what ``--scores`` calls it."""
-    label = score_label(name)
-    return TableCell(label, "" if label == name else name, head=True, style=style)
-
-
-def abstention_table(results: SelectiveResults, form: str) -> Table:
-    """Return how the model abstains, and what its answers are worth when wrong ones cost."""
-    judge, rows, notes = results.judge(form), [], Notes()
-    for name in ABSTENTION_ROWS:
-        for e in results.each(name, form=form, against=judge):
-            if part_of(e.where, "tier"):
-                continue
-            rest = [part_label(k, v) for k, v in e.where if k not in ("form", "against")]
-            label = ", ".join([NUMBERS[name].titled, *rest])
-            cells = notes.cell(e, label)
-            missing = f"{e.missing:,}" if e.missing else ""
-            rows.append(
-                [TableCell(label, head=True), cells, TableCell(f"{e.n:,}"), TableCell(missing)]
-            )
-    text = (
-        "Abstaining, refusing and asking back count as declining; a hedged answer does not. "
-        "Declining scores 0 everywhere, so a model that always declines scores 0."
-    )
-    head = ["", "value", "answers", "without a verdict"]
-    return Table(
-        "Declining, with 95 % intervals (sampling error only)", head, rows, [text, *notes.lines()]
-    )
-
-
-def tier_errors_table(results: SelectiveResults, form: str) -> Table:
-    """Return errors and abstention of each tier's answerable questions; no rows without tiers."""
-    notes, rows = Notes(), []
-    for tier, errors in tier_errors(results, form):
-        label = tier_label(tier)
-        silent = results.get("abstains_answerable", **_tier(results, form, tier))
-        rows.append(
-            [
-                TableCell(label, head=True),
-                TableCell(f"{errors.n:,}"),
-                notes.cell(errors, f"wrong ({label})"),
-                notes.cell(silent, f"abstained ({label})"),
-            ]
-        )
-    head = ["", "questions with a verdict", "wrong", "abstained"]
-    caption = "Answerable questions by tier: wrong answers and abstentions"
-    return Table(caption, head, rows, [TIERS, *notes.lines()] if rows else [])
-
-
-def tier_errors(results: SelectiveResults, form: str) -> list[tuple[str, Estimate]]:
-    """Return each tier with the error rate of its answerable questions, best known first."""
-    rates = results.by("tier", "error_rate", form=form, against=results.judge(form))
-    return sorted(rates, key=lambda pair: tier_order(pair[0]))
-
-
-def _tier(results: SelectiveResults, form: str, tier: str) -> dict[str, str]:
-    return {"form": form, "against": results.judge(form), "tier": tier}
-
-
-def terminal_tiers(
-    results: SelectiveResults, form: str, console: Console
-) -> Iterator[rich_table.Table]:
-    """Yield the same table for the terminal; nothing without tiers."""
-    tiers = tier_errors(results, form)
-    if not tiers:
-        return
-    table = plain_table()
-    title = f"{FORMS[form]} to answerable questions, by tier"
-    table.title, table.title_justify = safe_text(title, console, "bold"), "left"
-    table.add_column("", no_wrap=True)
-    for head in ("wrong", "abstained"):
-        table.add_column(safe_text(head, console, "dim"), no_wrap=True)
-    for tier, errors in tiers:
-        silent = results.get("abstains_answerable", **_tier(results, form, tier))
-        cells = (
-            safe_text(f"{shown_value(e)} {interval(e)} {ratio_counts(e)}".strip(), console)
-            for e in (errors, silent)
-        )
-        table.add_row(safe_text(tier_label(tier), console), *cells)
-    yield table
-
-
-def metric_agreement_table(results: SelectiveResults, form: str) -> Table:
-    """Return how often every two answer metrics agree, and each with most of the others."""
-    judge = results.judge(form)
-    pairs: dict[tuple[str, str], Estimate] = {}
-    for estimate in results.each("metric_agreement", form=form):
-        one, other = part_of(estimate.where, "against"), part_of(estimate.where, "metric")
-        pairs[one, other] = pairs[other, one] = estimate
-    if all(estimate.value is None for estimate in pairs.values()):
-        pairs = {}
-    names = list(dict.fromkeys(name for name, _ in pairs))
-    rows = []
-    for name in names:
-        cells = [
-            _percent_cell(pairs[name, other]) if name != other else TableCell("–")
-            for other in names
-        ]
-        others = results.get("metric_against_others", form=form, against=name)
-        rows.append(
-            [TableCell(metric_label(name, judge), head=True), *cells, _percent_cell(others)]
-        )
-    head = ["", *(metric_label(name, judge) for name in names), "most others"]
-    note = (
-        "most others: how often a metric agrees with the majority of the other metrics; ties are "
-        f"left out. {MAJORITY} To compare metrics with people, use sayso score."
-    )
-    return Table(
-        "Same verdict on an answer: share and 95 % interval (sampling error only)",
-        head,
-        rows,
-        [note],
-    )
-
-
-def _percent_cell(estimate: Estimate) -> TableCell:
-    low, high = estimate.low, estimate.high
-    ends = "" if low is None or high is None else f"[{percent(low, 0)}, {percent(high, 0)}]"
-    return TableCell(percent(estimate.value, 0), tight(ends.replace(" %", "")))
-
-
-def score_metrics_table(results: SelectiveResults, form: str) -> Table:
-    """Return the main scores under every answer metric, shaded by their place in its ranking."""
-    metrics = results.metrics(form)
-    names = [score for score, _ in results.by("score", "auroc", form=form, against="rouge_l")]
-    first = {n: results.get("auroc", form=form, against=metrics[0], score=n).value for n in names}
-    held = {name: value for name, value in first.items() if value is not None}
-    rows = []
-    for name in sorted(held, key=lambda n: -held[n]):
-        cells = []
-        for by in metrics:
-            estimate = results.get("auroc", form=form, against=by, score=name)
-            value = estimate.value if estimate.value is not None else 0.5
-            level = round(min(9, max(0.0, 18 * (value - 0.5))))
-            cells.append(TableCell(number(estimate), tight(range_of(estimate)), level=level))
-        rows.append([_named(name), *cells])
-    shares = [results.get("error_rate", form=form, against=by) for by in metrics]
-    wrong = [TableCell("share of answers called wrong", head=True)]
-    wrong += [TableCell(percent(e.value, 0), f"{e.n:,} answers") for e in shares]
-    return Table(
-        "AUROC by answer metric",
-        ["", *(metric_label(m, metrics[0]) for m in metrics)],
-        [wrong, *rows],
-        [],
-    )
-
-
-def refusals_table(results: SelectiveResults, form: str) -> Table:
-    """Return what share of the right answers each metric refuses, by fifths of length."""
-    rows = []
-    for by, overall in results.by("against", "false_negatives", form=form):
-        fifths: dict[str, Estimate] = {
-            part_of(e.where, "fifth"): e
-            for e in results.each("false_negatives_fifth", form=form, against=by)
-        }
-        cells = [_percent_cell(overall)]
-        for fifth in "12345":
-            estimate = fifths.get(fifth, Estimate(""))
-            cells.append(
-                TableCell(percent(estimate.value, 0), f"of {estimate.n:,}" if estimate.n else "")
-            )
-        slope = results.get("false_negative_slope", form=form, against=by)
-        closed = results.get("auroc_length_closed_form", form=form, against=by)
-        cells += [
-            TableCell(number(slope), tight(range_of(slope))),
-            TableCell(plain_number(closed.value)),
-        ]
-        rows.append([TableCell(metric_label(by), head=True), *cells])
-    head = [
-        "",
-        "all",
-        "shortest",
-        "2nd",
-        "3rd",
-        "4th",
-        "longest",
-        "slope",
-        "length alone",
-    ]
-    note = (
-        "Columns are fifths by length (equal lengths stay together), with the number of answers "
-        "below each share; a dash marks an empty fifth. slope: rise per fifth. length alone: the "
-        "AUROC that plain length would get against this metric if length were unrelated to "
-        "correctness."
-    )
-    title = f"Right answers (judge: {line(results.judge(form), 40)}) that a metric rejects"
-    return Table(title, head, rows, [note])
-
-
-def missing_scores_table(results: SelectiveResults) -> Table:
-    """Return the scores without a value, with the reason."""
-    rows = [
-        [_named(score), TableCell(", ".join(FORMS[f] for f in forms)), TableCell(reason)]
-        for reason, names in missing_reasons(results).items()
-        for score, forms in names.items()
-    ]
-    return Table("Scores that could not be computed", ["", "in", "why"], rows, [])
-
-
-# ---- the page
-
-SIGNED = {"auroc_within": "AUROC within type", "auroc": "AUROC"}
-#: what the page says of each number
-GLOSSARY = {
-    "AUROC": "the share of pairs of a wrong and a right answer in which the wrong one has the "
-    "higher score. Ties count half; .5 is chance. At 0 and 1 the interval is exact, for the "
-    "number of pairs that share no entity. Scores are ranked only if there are at least five "
-    "right and five wrong answers.",
-    "the best score": "the highest of many AUROCs is partly luck. It is therefore also given "
-    "cross-fitted: each pair is ranked by the score that is best on other entities.",
-    "within type": "AUROC over only those pairs that are about the same type of fact. A model that "
-    "knows nothing and answers from type priors can have a high pooled AUROC, but has .5 here.",
-    "unknown": "AUROC for facts that no draw got right, whatever the answer said. Scores that "
-    "compare draws use some of the same draws.",
-    "PRR": "prediction-rejection ratio: 1 = rejects wrong answers first, 0 = at random.",
-    "AURAC": (
-        "area under the curve of accuracy against the share of questions answered, normalized."
-    ),
-    "with length": "rank correlation of the score with the number of words of the answer.",
-    "the words alone": "a baseline that sees only the text: Naive Bayes on 1- and 2-grams of "
-    "question and answer, trained on other entities. A score that does not beat it may only have "
-    "learned which questions are hard. It is never named as the best score.",
-    "its own words": "the model's words as a score: 1 if it hedged when told to express "
-    "uncertainty, else 0.",
-    "ROUGE-L, SQuAD F1": "word overlap with the reference. An answer counts as right above .5 "
-    "(ROUGE-L) or at .5 and above (F1), unless the signature (cuts) says otherwise.",
-    "BERTScore": "F1 from the similarity of contextual vectors, rescaled by the similarity of "
-    "unrelated sentences. An answer counts as right above .5, unless the signature says otherwise.",
-    "blind grader": (
-        "a model that sees the gold answers and the answer, but not the question, and replies 1 or "
-        "0."
-    ),
-    "judge": "this run's judge; everything else is measured against it.",
-    "risk": "share of wrong answers among those given, if only the answers with the lowest scores "
-    "are given.",
-}
-
-
-def context(
-    manifest: Manifest, estimates: Sequence[Estimate], run: RunFolder | None = None
-) -> dict[str, Any]:
-    """Return what the template of the page needs beside the answers."""
+def sheet(
+    estimates: Sequence[Estimate],
+    manifest: Manifest | None = None,
+    run: RunFolder | None = None,
+    beside: Sequence[str | Path | RunFolder] = (),
+) -> Sheet:
+    """Return all that is shown of the numbers; see :class:`sayso.protocols.protocol.Report`."""
     results = SelectiveResults(estimates)
-    return {
-        "opening": opening(estimates, manifest),
-        "declining": bool(declining_form(results)),
-        "headline": [headline(results, form) for form in results.forms],
-        "how_read": answers_read(results, manifest, run),
-        "warnings": [
-            *(
-                text.removeprefix("! ")
-                for form in results.forms
-                for text in (*unread_sentences(results, form), *length_sentences(results, form))
-                if text.startswith("!")
-            ),
-            *terminal.warned(manifest),
-        ],
-        "bars": figure_of(
-            "auroc",
-            lambda width: auroc_bars(results, width),
+    kinds = kinds_of(run.read("questions", Question)) if run is not None else PLAIN
+    form, scores = declining_form(results), scores_table(results)
+    counts = [form] if form else results.forms if not scores.rows else []
+    others = fates_table(results, [f for f in results.forms if f not in counts])
+    named = list(_named_numbers(results))
+    return Sheet(
+        DECLINING if form else HEADING,
+        opening(results, manifest, kinds),
+        _declining_tiles(results, form, kinds) if form else _score_tiles(results),
+        Chart(
+            "auroc", partial(auroc_bars, results),
             "AUROC of scores with 95 % intervals; the tables below have the values.",
+            "AUROC of the best scores and of the baselines, right answers against others, with "
+            "95 % intervals; within type of fact where there are types. The line is chance.",
         ),
-        "forms": [_form(results, form) for form in results.forms],
-        "not_computed": missing_scores_table(results),
-        "asked": terminal.request_counts(manifest),
-        "judged": terminal.judge_sentences(manifest),
-        "definitions": GLOSSARY,
-        "signatures": signatures(_headline_numbers(results)),
-    }
-
-
-#: the names of the files of charts, before that of the form
-FILES = {
-    "targets": "auroc by target",
-    "risk": "risk against coverage",
-    "refused": "rejected by length",
-}
-
-
-def _form(results: SelectiveResults, form: str) -> dict[str, Any]:
-    drawn: dict[str, tuple[Callable[[SelectiveResults, str, int], Drawing | None], str]] = {
-        "targets": (
-            targets,
-            "AUROC of scores against wrong answers and against unknown facts, with intervals.",
-        ),
-        "risk": (risk, "Share wrong among the answers given, by score."),
-        "refused": (refusals_figure, "Share of right answers rejected, by length."),
-    }
-    metrics = score_metrics_table(results, form)
-    lengths = length_sentences(results, form) if results.ranked(form) else ()
-    words = results.get("coverage_of_words", **_of_judge(results, form), score=WORDS)
-    withheld = "Share of wrong answers among those given, when the least certain are withheld."
-    cross = (
-        (" The cross is a policy that follows the model's own words.")
-        if words.value is not None
-        else ""
-    )
-    return {
-        "name": form,
-        "title": FORMS[form].capitalize(),
-        "abstention": abstention_table(results, form),
-        "tiers": tier_errors_table(results, form),
-        "abstention_text": abstention_lines(results, form),
-        "risk_caption": f"{withheld}{cross}",
-        "board": run_board_table(results, form, SHOWN_ON_PAGE),
-        "whole": run_board_table(results, form)
-        if len(results.ranked(form)) > SHOWN_ON_PAGE
-        else None,
-        "agreement": metric_agreement_table(results, form),
-        "metrics": metrics,
-        "refusals": refusals_table(results, form),
-        "sentences": [
-            *(t for t in lengths if not t.startswith("!")),
-            *words_sentences(results, form),
+        fates_table(results, counts) if counts else scores,
+        [
+            corrected_section(run, NUMBERS, part_label),
+            Section("fates", f"What did its {'other ' if counts else ''}answers do?", [others]),
+            *_sections(results),
+            missing_section(named),
         ],
-        "audits": list(length_audit_sentence(results, form)),
-        "refused_text": list(refused_sentences(results, form)),
-        "flip_text": list(flip_sentences(results, form)),
-        "figures": {
-            name: figure_of(f"{FILES[name]} {form}", partial(make, results, form), label)
-            for name, (make, label) in drawn.items()
-        },
+        list(_cautions(results)),
+        answers_read(results, manifest, run),
+        named,
+        TERMS,
+        "Santilli et al., arXiv 2504.13677; semantic entropy: Kuhn et al. 2023, Farquhar et al. "
+        "2024. The docstring of each score names its source.",
+    )  # fmt: skip
+
+
+TERMS = (
+    (
+        "wrong, not right",
+        "A wrong answer states something false. What an answer metric does not call right is not "
+        "right: it can also be hedged, or decline although there is an answer.",
+    ),
+    (
+        "the best score",
+        "The highest of many AUROCs is partly luck. The headline therefore gives it cross-fitted: "
+        "each pair is ranked by the score that is best on other entities.",
+    ),
+    (
+        "the words alone",
+        "A baseline that sees only the text: Naive Bayes on 1- and 2-grams of question and answer, "
+        "trained on other entities. A score that does not beat it may only have learned which "
+        "questions are hard. It is never the best score.",
+    ),
+    (
+        "its own words",
+        "The model's words as a score: 1 if it hedged when told to express uncertainty, else 0.",
+    ),
+    (
+        "ROUGE-L, SQuAD F1, BERTScore, blind grader",
+        "Word overlap with the reference; similarity of contextual vectors; a model that does not "
+        "see the question. An answer counts as right above .5 (F1: at .5), unless the signature "
+        "(cuts) says otherwise.",
+    ),
+    (
+        "facts in paragraphs",
+        "A fact in a paragraph is scored by the tokens of its value, which is located without the "
+        "gold answer, and by the draws of its short question.",
+    ),
+)
+
+
+def _declining_tiles(results: SelectiveResults, form: str, kinds: Kinds) -> list[Tile]:
+    """Return what was declined, asked plainly and told to express uncertainty, and not right."""
+    told = results.of_judge(GAP, form, **dict(TOLD)).value is not None
+    asked = {"plainly": {}, "when told to": dict(TOLD)} if told else {"": {}}
+    labels = {
+        ABSTENTIONS[0]: f"declined of {kinds.cannot}",
+        ABSTENTIONS[1]: f"declined of questions {kinds.can}",
+        GAP: "abstention gap (G): 0 = blind, 1 = perfect",
+        "error_rate": "answers that are not right",
     }
+    found = {
+        label: [(how, results.of_judge(name, form, **part)) for how, part in asked.items()]
+        for name, label in labels.items()
+    }
+    return _tiles(found)
 
 
-def _headline_numbers(results: SelectiveResults) -> Iterator[tuple[str, Estimate]]:
-    """Yield the AUROC of the best score of each form, by what it is called."""
+def _score_tiles(results: SelectiveResults) -> list[Tile]:
+    """Return the errors, the AUROC of the best score and of length, and what was not hedged."""
+    forms = {FORMS[f] if results.forms[1:] else "": f for f in results.forms if results.judge(f)}
+    find: dict[str, Callable[[str], Estimate]] = {
+        "answers that are not right": lambda f: results.of_judge("error_rate", f),
+        "AUROC of the best score, chosen on other answers": lambda f: best_score(results, f),
+        "AUROC of plain length": lambda f: results.best(f, LENGTH),
+        "not hedged when told to express uncertainty": lambda f: results.of_judge(
+            OF_WORDS[0], f, score=WORDS
+        ),
+    }
+    return _tiles({label: [(of, get(f)) for of, f in forms.items()] for label, get in find.items()})
+
+
+def _tiles(found: Mapping[str, Sequence[tuple[str, Estimate]]]) -> list[Tile]:
+    """Return tiles of what can be a headline: an AUROC of enough pairs, a share of read answers."""
+    held = {label: [(of, e) for of, e in values if _tells(e)] for label, values in found.items()}
+    return [Tile(label, values) for label, values in held.items() if values]
+
+
+def _tells(e: Estimate) -> bool:
+    few = e.name.startswith("auroc") and e.denominator is not None and e.denominator < FEW_PAIRS
+    return e.value is not None and not few and unread_share([("", "", e)]) <= MOST
+
+
+def _named_numbers(results: SelectiveResults) -> Iterator[tuple[str, Estimate]]:
+    """Yield the numbers of the headline by what they are called, as far as they were computed."""
     for form in results.forms:
-        best = next((name for name in results.ranked(form) if name != TEXT_ONLY), LENGTH)
-        place = {"form": form, "against": results.judge(form), "score": best}
-        for name, title in SIGNED.items():
-            yield f"{title}, {FORMS[form]}", results.get(name, **place)
+        names = ("error_rate", BEST, *ABSTENTIONS, GAP, "passage_gap", "other_passage_gap")
+        found = {NUMBERS[name].shown_symbol: results.of_judge(name, form) for name in names}
+        words = results.of_judge(OF_WORDS[0], form, score=WORDS)
+        found[NUMBERS[OF_WORDS[0]].label] = words
+        for score in results.ranked(form)[:1]:
+            found[f"AUROC of {score_label(score)}"] = results.best(form, score)
+        yield from ((f"{n}, {FORMS[form]}", e) for n, e in found.items() if e.signature or e.n)
+
+
+def _cautions(results: SelectiveResults) -> Iterator[str]:
+    """Yield what a reader must know before quoting a number of this run."""
+    for form in results.forms:
+        facts, length = results.get("facts", form=form), results.best(form, LENGTH)
+        of = capital(FORMS[form])
+        if facts.missing:
+            yield f"{of}: {facts.missing:,} of {facts.n:,} have no readable verdict; left out."
+        if length.low is not None and not covers(length, 0.5):
+            yield (
+                f"{of}: right answers differ in length from others, which explains part of the "
+                "AUROC of any score that grows with length."
+            )
+
+
+def _sections(results: SelectiveResults) -> list[Section]:
+    """Return the tables behind the first one, each under the question that it answers."""
+    forms = results.forms
+
+    def each(*tables: Callable[[SelectiveResults, str], NumberTable]) -> list[NumberTable]:
+        return [table(results, form) for table in tables for form in forms]
+
+    about = "share not right among the answers given, when the least certain are withheld."
+    risks = [
+        Chart(
+            f"risk against coverage {form}", partial(risk, results, form),
+            f"{capital(FORMS[form])}: {about}",
+            f"{capital(FORMS[form])}: {about} The model's own words are one point.",
+        )
+        for form in forms
+        if results.ranked(form)
+    ]  # fmt: skip
+    note = (
+        "Abstaining, refusing and asking back count as declining; a hedged answer does not. Where "
+        "right minus wrong is below 0, never answering would have scored higher."
+    )
+    flips = "When the answer metric changes"
+    return [
+        Section(
+            "declining", "Does it decline what it cannot answer?",
+            [
+                numbers_table(results, "Declining", DECLINED, [note]),
+                numbers_table(results, "With its passage, without it, and with another", PASSAGES),
+            ],
+        ),
+        Section("scores", "How do all scores compare?", each(board_table)),
+        Section(
+            "risk", "What if only the most certain answers are given?",
+            [numbers_table(results, "Told to express uncertainty", OF_WORDS, score=WORDS)], risks,
+        ),
+        Section("tiers", "Is it worse for obscure subjects?", each(tiers_table)),
+        Section(
+            "metrics", "Does the ranking depend on the answer metric?",
+            [*each(metrics_table), numbers_table(results, flips, ["rank_flips"])],
+        ),
+        Section("agreement", "Do the answer metrics agree?", each(_agreement)),
+        Section(
+            "length", "Is it only the length of the answers?", each(audit_table, rejected_table)
+        ),
+        Section(
+            "not-computed", "Which scores were not computed, and why?", not_computed(results)
+        ),
+    ]  # fmt: skip
 
 
 def part_label(key: str, value: str) -> str:
@@ -1621,37 +986,16 @@ def part_label(key: str, value: str) -> str:
         return "told to express uncertainty"
     if key == "against":
         return f"graded by {metric_label(value)}"
-    return FORMS.get(value, line(value, 60))
+    return (DID if key == "did" else FORMS).get(value, line(value, 60))
 
 
-def pages(
-    folder: RunFolder,
-    manifest: Manifest,
-    estimates: list[Estimate],
-    beside: Sequence[str | Path | RunFolder] = (),
-) -> dict[str, str]:
-    """Return every file of the page by name: the pages of answers, then ``report.html``."""
-    tables = stored_answers(folder, "draws", manifest.settings.get("known_k"))
-    shown, rows = _with_scatters(folder, manifest, estimates)
-    first = shown["opening"]._replace(examples=_examples(folder, rows, SelectiveResults(estimates)))
-    corrected = corrected_part(folder, NUMBERS, part_label)
-    own = {**shown, "opening": first, "corrected": corrected}
-    return with_answers(__package__, manifest, cards(tables), own)
-
-
-def figures(folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]) -> list[Figure]:
-    """Return every chart of the page; see :class:`sayso.protocols.protocol.Report`."""
-    return figures_in(_with_scatters(folder, manifest, estimates)[0])
-
-
-def _with_scatters(
+def read_answers(
     folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
-) -> tuple[dict[str, Any], dict[str, SelectiveRows]]:
-    """Return what the template needs, with the scatters, and the rows that these are made of."""
-    shown = context(manifest, estimates, folder)
-    rows, chosen = rows_of_folder(folder, manifest, estimates)
-    for form in shown["forms"]:
-        # Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed
-        name = form["name"]
-        form["scatters"] = list(_scatters(name, rows[name], chosen)) if name in rows else []
-    return shown, rows
+) -> StoredAnswers:
+    """Return the answers, three examples, and scatters of single answers over their length."""
+    tables = answer_tables(folder, "draws", manifest.settings.get("known_k"))
+    rows, _ = rows_of_folder(folder, manifest, estimates)
+    points = [chart for form in rows.values() for chart in _scatters(form)]
+    section = Section("lengths", "Are longer answers less certain?", (), points)
+    examples = chosen_examples(folder, rows, SelectiveResults(estimates))
+    return StoredAnswers(examples, cards(tables), [section] if points else ())

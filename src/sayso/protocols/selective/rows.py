@@ -97,6 +97,35 @@ class FormRows(NamedTuple):
         return len(self.entity)
 
 
+#: what an answer can do: state a right or a wrong value, hedge one that is right, wrong or neither,
+#: decline, state no value, state one that no gold can judge, or lack a verdict
+FATES = (
+    "right", "wrong", "hedged_right", "hedged_wrong", "hedged_other", "declined", "nothing",
+    "ungraded", "unread",
+)  # fmt: skip
+
+
+def fates_of(rows: FormRows) -> NDArray[np.str_]:
+    """Return what each answer did (n,), one of :data:`FATES`."""
+    assert rows.stance is not None
+    assert rows.outcome is not None
+    return np.array(
+        [_fate(s, o) for s, o in zip(rows.stance.tolist(), rows.outcome.tolist(), strict=True)],
+        dtype=np.str_,
+    )
+
+
+def _fate(stance: str, worth: float) -> str:
+    """Return what an answer of a stance and an outcome did."""
+    if stance in WITHHELD:
+        return "declined"
+    if stance in ("", "omitted"):
+        return "nothing" if stance else "unread"
+    if stance == "hedged":
+        return {1.0: "hedged_right", -1.0: "hedged_wrong"}.get(worth, "hedged_other")
+    return {1.0: "right", -1.0: "wrong", 0.0: "nothing"}.get(worth, "ungraded")
+
+
 def types_of(rows: FormRows) -> NDArray[np.str_] | None:
     """Return the types of facts where there are several with more than one fact each, else none."""
     counts = Counter(rows.type.tolist())
