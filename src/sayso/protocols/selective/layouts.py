@@ -138,7 +138,7 @@ def _rejected(
 
     ``right`` are the right answers by labels of the run: the chart is drawn over their words.
     """
-    rows: dict[str | tuple[str, ...], dict[str, Estimate]] = {}
+    rows: dict[tuple[str, ...], dict[str, Estimate]] = {}
     points: list[charts.Row] = []
     there = {part_of(e.where, "fifth") for own in right.values() for e in own.rejected}
     for labels, own in right.items():
@@ -222,7 +222,8 @@ def _spread(
             return Estimate(column, problem="no such answer")
         return Estimate(column, value=float(some.mean()), n=len(some))
 
-    points = cloud(*columns.values(), wrong, RIGHT_OR_WRONG)
+    x, y = columns.values()
+    points = cloud(x, y, wrong, RIGHT_OR_WRONG)
     caption = (
         f"{' · '.join(labels)}: {titles[1]} by {titles[0]}, one point for each short answer, "
         f"colored by verdict. {_judge_note(rows.judge)} {capital(points.thinned)}"

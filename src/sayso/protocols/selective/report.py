@@ -491,17 +491,17 @@ def scores_table(results: SelectiveResults) -> NumberTable:
     forms = {FORMS[form]: form for form in results.forms if results.ranked(form)}
     most = SHOWN // max(1, len(forms))
     best = [name for form in forms.values() for name in results.scores(form)[:most]]
+    best += [n for n in (LENGTH, WORDS) if any(n in results.ranked(f) for f in forms.values())]
     within = " within type of fact" if any(map(results.within, forms.values())) else ""
     note = f"The {most} best of each form; of equal scores the choice is arbitrary. All are below."
+    caption = f"Right answers against others: AUROC{within} (.5 = chance)"
     return grid(
-        f"Right answers against others: AUROC{within} (.5 = chance)",
-        _named([*best, LENGTH, WORDS] if forms else []), forms,
-        lambda score, form: results.best(form, score), written="plain",
-        meanings=_names_of([*best, LENGTH, WORDS]), notes=[note],
+        caption, _named(best), forms, lambda score, form: results.best(form, score),
+        written="plain", meanings=_names_of(best), notes=[note],
     )  # fmt: skip
 
 
-def _named(scores: Iterable[str]) -> dict[str | tuple[str, ...], str]:
+def _named(scores: Iterable[str]) -> dict[str, str]:
     return {score_label(name): name for name in scores}
 
 
@@ -591,7 +591,7 @@ def metrics_table(results: SelectiveResults, form: str) -> NumberTable:
     metrics = results.metrics(form)
     scores = {score for score, _ in results.by("score", "auroc", form=form, against="rouge_l")}
     ranked = [name for name in results.ranked(form) if name in scores and metrics[1:]]
-    rows: dict[str | tuple[str, ...], str] = {"share of answers that are not right": ""}
+    rows = {"share of answers that are not right": ""}
 
     def found(score: str, by: str) -> Entry:
         if not score:
@@ -637,7 +637,7 @@ def agreement_table(
 
     columns = rows | ({"most others": ""} if others else {})
     return grid(
-        caption, dict(rows), columns, found, labels=("metric",),
+        caption, rows, columns, found, labels=("metric",),
         written="own" if others else "plain", notes=[MAJORITY] if others else (),
     )  # fmt: skip
 
