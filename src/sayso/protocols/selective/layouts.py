@@ -15,8 +15,8 @@ from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
 from sayso.protocols.selective.board import BoardSystem, board_chart
 from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES, refusal_estimates
 from sayso.protocols.selective.numbers import metric_label, score_label
-from sayso.protocols.selective.report import agreement_table, rows_of_folder
-from sayso.protocols.selective.rows import OTHER_DATA, FormRows
+from sayso.protocols.selective.report import agreement_table
+from sayso.protocols.selective.rows import OTHER_DATA, FormRows, rows_of_folder
 from sayso.protocols.selective.settings import BERT, Settings
 from sayso.records import Estimate, Question, Verdict, part_of
 from sayso.report import charts
@@ -34,29 +34,24 @@ PAPER = "Santilli et al. 2024 (arXiv 2504.13677)"
 BY_PEOPLE = "people+"
 
 
-def _aurocs(shown: LayoutRuns, form: str = "short") -> dict[tuple[str, str], JointNumber]:
-    """Return the AUROC of every (answer metric, score), pooled over types as in the paper."""
-    return {
-        (parts["against"], parts["score"]): number
-        for number in shown.numbers()
-        if number.name == "auroc" and (parts := dict(number.where)).get("form") == form
-    }
+def _short(shown: LayoutRuns) -> list[JointNumber]:
+    """Return the numbers of short answers."""
+    return [number for number in shown.numbers() if part_of(number.where, "form") == "short"]
 
 
 def figure1(shown: LayoutRuns) -> list[NumberTable]:
     """Return the mean AUROC over data sets of every score, a table for each answer metric."""
-    found = _aurocs(shown)
+    found = {
+        (part_of(n.where, "against"), part_of(n.where, "score")): n.means
+        for n in _short(shown)
+        if n.name == "auroc"
+    }
     over = f"mean over {len(shown.data)} data sets" if len(shown.data) > 1 else "one data set"
     tables = []
     for against in dict.fromkeys(metric for metric, _ in found):
-        means = {score: n.means for (metric, score), n in found.items() if metric == against}
+        means = {score: some for (metric, score), some in found.items() if metric == against}
         values = {s: [e.value for e in some if e.value is not None] for s, some in means.items()}
         order = sorted(means, key=lambda s: -(sum(values[s]) / len(values[s]) if values[s] else 0))
-        points = [
-            charts.chart_row(_marked(score), model, mean)
-            for score in _drawn(order)
-            for model, mean in zip(shown.models, means[score], strict=True)
-        ]
         table = grid(
             f"AUROC of scores against {metric_label(against)}, short answers, {over}, with joint "
             "95 % intervals (sampling error only). The paper uses ROUGE-L and a judge. The chart "
@@ -66,38 +61,35 @@ def figure1(shown: LayoutRuns) -> list[NumberTable]:
             {model: place for place, model in enumerate(shown.models)},
             lambda some, place: some[place], labels=("score", "made from"), written="plain",
         )  # fmt: skip
-        tables.append(table._replace(chart=_bars(points, shown.models)))
+        ordered = {score: means[score] for score in order}
+        tables.append(table._replace(chart=_bars(ordered, shown.models)))
     return tables
 
 
 def _made_from(score: str) -> str:
     """Return what a score takes, as the paper's figure tells scores apart."""
-    if score in LEARNED:
+    if score in (P_IK, OTHER_DATA, TEXT_ONLY):
         return "training"
     method = SCORES.get(score)
     return "samples" if method and "draws" in method.needs else "the answer"
 
 
-def _marked(score: str) -> str:
-    """Return the name of a score in the chart, with a mark where it is more than the answer's."""
-    source = _made_from(score)
-    return score_label(score) + ("" if source == "the answer" else f" ({source})")
-
-
-#: scores that are trained
-LEARNED = (P_IK, OTHER_DATA, TEXT_ONLY)
-#: scores that a chart shows however they do: what others are held against, and the learned ones
+#: scores that a chart shows however they do: what others are held against, and trained ones
 ALWAYS = ("p_true", "p_ik", OTHER_DATA, *REFERENCES)
 
 
-def _drawn(order: list[str]) -> list[str]:
-    """Return the scores of a chart, in order: the best, and those that are always there."""
-    always = [score for score in order if score in ALWAYS]
-    best = [score for score in order if score not in ALWAYS][: charts.MOST_ROWS - len(always)]
-    return [score for score in order if score in best or score in always]
-
-
-def _bars(points: list[charts.Row], models: list[str]) -> charts.Maker:
+def _bars(means: Mapping[str, Sequence[Estimate]], models: Sequence[str]) -> charts.Maker:
+    """Return the chart of the best scores, and of those that are always there, in their order."""
+    always = sum(score in ALWAYS for score in means)
+    best = [score for score in means if score not in ALWAYS][: charts.MOST_ROWS - always]
+    points = []
+    for score in means:
+        if score in best or score in ALWAYS:
+            source = "" if _made_from(score) == "the answer" else f" ({_made_from(score)})"
+            name = score_label(score) + source
+            points += [
+                charts.chart_row(name, m, e) for m, e in zip(models, means[score], strict=True)
+            ]
     order = list(dict.fromkeys(row["row"] for row in points))
     return lambda width: charts.forest_plot(points, order, width, "AUROC", [], models, 0.5)
 
@@ -115,13 +107,9 @@ def table1(shown: LayoutRuns) -> list[NumberTable]:
             f"{' · '.join(labels)}: share of short answers on which two answer metrics agree. "
             f"{_judge_note(judge)}"
         )
-        tables.append(agreement_table(results, "short", judge, caption, {judge: _who(judge)}))
+        who = "people" if judge.startswith(BY_PEOPLE) else metric_label(judge, judge)
+        tables.append(agreement_table(results, "short", judge, caption, {judge: who}))
     return [table for table in tables if table.rows]
-
-
-def _who(judge: str) -> str:
-    """Return who said which answers are right: people, or a judge by its name."""
-    return "people" if judge.startswith(BY_PEOPLE) else f"{metric_label(judge)} (judge)"
 
 
 def _judge_note(judge: str) -> str:
@@ -292,19 +280,9 @@ ABSTENTION = (
 )
 
 
-def _of_short_answers(shown: LayoutRuns) -> dict[str, JointNumber]:
-    """Return the numbers of short answers by name."""
-    numbers: dict[str, JointNumber] = {}
-    for number in shown.numbers():
-        parts = dict(number.where)
-        if parts.get("form") == "short":
-            numbers.setdefault(number.name, number)
-    return numbers
-
-
 def abstention(shown: LayoutRuns) -> list[NumberTable]:
     """Return who abstains where there is no answer: G, its parts, right minus wrong."""
-    numbers = _of_short_answers(shown)
+    numbers = {n.name: n for n in reversed(_short(shown))}
     found = {head: numbers[key] for key, head in ABSTENTION if key in numbers}
     if not any(number.name.endswith("_gap") for number in found.values()):
         return []
@@ -329,7 +307,7 @@ def abstention(shown: LayoutRuns) -> list[NumberTable]:
 
 def board(shown: LayoutRuns) -> list[NumberTable]:
     """Return the table of declining, with the scatter of both parts of the gap."""
-    numbers = _of_short_answers(shown)
+    numbers = {n.name: n for n in reversed(_short(shown))}
     if not numbers.keys() >= set(ABSTENTIONS):
         return []
     without, with_one = (numbers[part].means for part in ABSTENTIONS)

@@ -12,65 +12,28 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 from msgspec.structs import replace
 
 from sayso.harmless import line
-from sayso.judges.rules.accuracy import (
-    Form,
-    nearest_contents,
-    nearest_texts,
-    reader_accuracy,
-)
+from sayso.judges.rules.accuracy import Form, nearest_contents, nearest_texts, reader_accuracy
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.metrics.ranking import FEW, FEWEST, TOO_FEW
-from sayso.protocols.judged import (
-    PartRead,
-    declining_part,
-    how_read,
-    right_part,
-    run_writer,
-    unknown_part,
-)
+from sayso.protocols import judged
+from sayso.protocols.judged import PartRead
+from sayso.protocols.selective.examples import chosen_examples
 from sayso.protocols.selective.measure import ABSTENTIONS, ASKED, AUDITED, LENGTH, REFERENCES, TOLD
 from sayso.protocols.selective.numbers import NUMBERS, metric_label, score_label
-from sayso.protocols.selective.rows import WORDS, FormRows, fates_of, load_rows
-from sayso.protocols.selective.settings import Settings
-from sayso.protocols.stored import settings_of_run, stored_run
-from sayso.records import Estimate, Generation, Question, Results, part_of, tier_order
-from sayso.report.answers import cards, golds_text
+from sayso.protocols.selective.rows import WORDS, rows_of_folder
+from sayso.records import Estimate, Question, Results, part_of, tier_order
+from sayso.report import opening
+from sayso.report.answers import cards
 from sayso.report.charts import Drawing, chart_row, forest_plot, point, series_chart
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import FORMS, TIERS, capital, covers, percent, tier_label
-from sayso.report.opening import (
-    BY_LENGTH,
-    FEW_PAIRS,
-    MOST,
-    NO_EXAMPLES,
-    ChosenExamples,
-    Example,
-    HeadlineShare,
-    PageOpening,
-    errors_sentence,
-    example,
-    how_often,
-    middle,
-    open_page,
-    unread_share,
-    with_bounds,
-)
+from sayso.report.opening import HeadlineShare, PageOpening
 from sayso.report.page import answer_tables
-from sayso.report.scatter import cloud, scatter_plot
-from sayso.report.sheet import (
-    Chart,
-    HowRead,
-    Section,
-    Sheet,
-    StoredAnswers,
-    Tile,
-    missing_section,
-)
+from sayso.report.sheet import Chart, HowRead, Section, Sheet, StoredAnswers, Tile, missing_section
 from sayso.storage.run_folder import Manifest, RunFolder
 
 GAP, BEST = "abstention_gap", "auroc_best"
@@ -180,7 +143,7 @@ def declining_form(results: SelectiveResults) -> str:
     return ""
 
 
-def opening(
+def _opening(
     results: SelectiveResults, manifest: Manifest | None, kinds: Kinds = PLAIN
 ) -> PageOpening:
     """Return how page and terminal begin."""
@@ -192,7 +155,7 @@ def opening(
         rate = replace(rate, n=facts.n - facts.missing, missing=facts.missing)
         counted = [("{} of all answers are not right", "answers", rate)]
     limit = DECLINING_NOT_SHOWN if declining_form(results) else NOT_SHOWN
-    return open_page(manifest, plain_sentence(results, kinds), limit, counted=counted)
+    return opening.open_page(manifest, plain_sentence(results, kinds), limit, counted=counted)
 
 
 def _both(shares: Sequence[Estimate], kinds: Kinds) -> list[HeadlineShare]:
@@ -207,8 +170,8 @@ def _both(shares: Sequence[Estimate], kinds: Kinds) -> list[HeadlineShare]:
 def _judged_form(results: SelectiveResults) -> str:
     """Return the first form with right and wrong answers, else the first; "" if there is none."""
     forms = [form for form in results.forms if results.judge(form)]
-    judged = (f for f in forms if results.of_judge("error_rate", f).value is not None)
-    return next(judged, "".join(forms[:1]))
+    held = (f for f in forms if results.of_judge("error_rate", f).value is not None)
+    return next(held, "".join(forms[:1]))
 
 
 def plain_sentence(results: SelectiveResults, kinds: Kinds = PLAIN) -> str:
@@ -223,7 +186,7 @@ def plain_sentence(results: SelectiveResults, kinds: Kinds = PLAIN) -> str:
             return _declines(results, form, "", "", kinds)
         plainly = _declines(results, form, " when asked plainly", "asked plainly, ", kinds)
         said = f"Told to express uncertainty, it declined {_of_both(told, kinds)}."
-        return f"{plainly} {with_bounds(said, _both(told, kinds))}"
+        return f"{plainly} {opening.with_bounds(said, _both(told, kinds))}"
     form = _judged_form(results)
     return _finds(results, form) if form else "This run has no numbers yet."
 
@@ -248,14 +211,20 @@ def _declines(results: SelectiveResults, form: str, when: str, before: str, kind
             f"{some.n:,} {kinds.can}."
         )
     counts = f"{before}it declined {_of_both(shares, kinds)}"
-    often = how_often(none)
+    often = opening.how_often(none)
     fewest = min(share.denominator or share.n for share in shares)
     if gap.low is None or gap.high is None or not often or fewest < FEW:
         return f"There are too few questions to say whether it declines {kinds.what}: {counts}."
     if gap.high < 0:
         return f"It declines the wrong questions: {counts}."
+    within = results.of_judge(f"{GAP}_within", form)
     if gap.low <= 0 and often != "rarely":
         return f"It shows no clear sense of {kinds.what}: {counts}."
+    if gap.low > 0 and within.low is not None and within.low <= 0:
+        return (
+            "It declines some types of question more than others, and within a type it shows no "
+            f"clear sense of {kinds.what}: {counts}."
+        )
     return f"It {often} declines {kinds.what}: {counts}."
 
 
@@ -267,7 +236,7 @@ def _finds(results: SelectiveResults, form: str) -> str:
     of = f"its {rate.n:,} {'facts in paragraphs' if form == 'long' else 'short answers'}"
     names = [score_label(name) for name in results.scores(form)]
     did, best = _what_they_did(results, form, missed), best_score(results, form)
-    return errors_sentence(missed, rate.n, of, names, best, did)
+    return opening.errors_sentence(missed, rate.n, of, names, best, did)
 
 
 def _what_they_did(results: SelectiveResults, form: str, missed: int) -> str | None:
@@ -290,119 +259,6 @@ def best_score(results: SelectiveResults, form: str) -> Estimate:
     return results.best(form, scores[0]) if best.value is None and scores else best
 
 
-# ---- three answers
-
-#: what an answer did -> the verdict that is shown
-CHIPS = {
-    "right": "correct", "wrong": "incorrect", "hedged_right": "uncertain",
-    "hedged_wrong": "uncertain", "hedged_other": "uncertain",
-}  # fmt: skip
-
-
-class _FormTexts:
-    """The texts that the rows of a form stand for, and what each answer did."""
-
-    def __init__(self, folder: RunFolder, rows: FormRows) -> None:
-        self.rows, self.fates = rows, fates_of(rows).tolist()
-        self._questions = {q.id: q for q in folder.read("questions", Question)}
-        answers = folder.iter(f"generations/{rows.form}", Generation)
-        self._answers = {g.question: g.text for g in answers if not g.instructed}
-
-    def length(self, at: int) -> float:
-        return len(self._answers.get(self.rows.facts[at][0], ""))
-
-    def refused(self, at: int) -> bool:
-        return self.rows.stance is not None and bool(self.rows.stance[at] == "refused_by_policy")
-
-    def nobody(self, at: int) -> str:
-        """Return why a question has no answer; "" of one that has."""
-        if self.rows.unanswerable is None or not self.rows.unanswerable[at]:
-            return ""
-        passage = self._questions[self.rows.facts[at][1]].context
-        return "The passage does not say it" if passage else "Nobody can answer this"
-
-    def example(self, at: int, what: str, note: str) -> Example:
-        asked, short = self.rows.facts[at]
-        question, kind = self._questions[short], CHIPS.get(self.fates[at], "")
-        text, truth = self._answers.get(asked, ""), golds_text(question)
-        return example(what, question.text, truth, text, kind=kind, note=note)
-
-
-def chosen_examples(
-    folder: RunFolder, forms: Mapping[str, FormRows], results: SelectiveResults
-) -> ChosenExamples:
-    """Return three answers of the first form.
-
-    Of questions of both kinds: one that was rightly declined, one that should have been, and one
-    of the commonest kind. Else a wrong answer that the best score finds, one that it misses, and
-    the answer of median score among those of the commonest verdict.
-    """
-    form = declining_form(results)
-    if form in forms:
-        return _declined_examples(_FormTexts(folder, forms[form]))
-    # a probe is learned from hidden states, which are not read again for a page
-    best = ((f, s) for f in forms for s in results.scores(f) if s in forms[f].scores)
-    form, score = next(best, ("", ""))
-    return _found_examples(_FormTexts(folder, forms[form]), score) if form else NO_EXAMPLES
-
-
-def _declined_examples(texts: _FormTexts) -> ChosenExamples:
-    kinds: dict[tuple[str, str], list[int]] = {}
-    for at, did in enumerate(texts.fates):
-        if did != "unread":
-            # to refuse is to state no value, but it says nothing of what can be known
-            own = "refused" if texts.refused(at) else did
-            kinds.setdefault((texts.nobody(at), own), []).append(at)
-    groups = [
-        (
-            what,
-            [at for (why, own), some in kinds.items() if why and own == did for at in some],
-            says,
-        )
-        for what, did, says in (
-            ("Rightly declined", "declined", ", and the answer says so"),
-            ("Should have declined", "wrong", ", and it states a value"),
-        )
-    ]
-    common = max(kinds, key=lambda kind: len(kinds[kind]), default=("", ""))
-    groups.append(("A typical answer", kinds.get(common, []), ""))
-    ends = {"refused": "Read as a refusal by policy.", "declined": "It declined."}
-    chosen: dict[int, Example] = {}
-    for what, held, says in groups:
-        found = middle([at for at in held if at not in chosen], texts.length)
-        if found is not None:
-            why = f"{texts.nobody(found)}{says}." if texts.nobody(found) else ""
-            end = "" if says else ends.get(common[1], "")
-            chosen[found] = texts.example(found, what, f"{why} {end}".strip())
-    rule = f"{BY_LENGTH} Typical: from the most common kind (answerable or not, and its verdict)."
-    return ChosenExamples([*chosen.values()], rule)
-
-
-def _found_examples(texts: _FormTexts, score: str) -> ChosenExamples:
-    values, missed = texts.rows.scores[score], texts.rows.wrong[texts.rows.judge]
-    held = np.flatnonzero(~np.isnan(values) & ~np.isnan(missed)).tolist()
-    order = sorted(held, key=lambda at: (values[at], at))
-    fates = [texts.fates[at] for at in order]
-    errors = [at for at, did in zip(order, fates, strict=True) if did == "wrong"]
-    if not errors:
-        return NO_EXAMPLES
-    common = max(dict.fromkeys(fates), key=fates.count)
-    typical = [at for at, did in zip(order, fates, strict=True) if did == common]
-    chosen = {errors[-1]: "An error that the score finds"}
-    chosen.setdefault(errors[0], "An error that the score misses")
-    chosen.setdefault(typical[(len(typical) - 1) // 2], "A typical answer")
-    places = {at: f"{order.index(at) + 1:,} of {len(order):,} answers" for at in chosen}
-    rule = (
-        f"Chosen by the score {score_label(score)}: the least and the most certain wrong answer, "
-        "and, of the answers with the most common verdict, the one of median score."
-    )
-    shown = [
-        texts.example(at, what, f"In order of certainty, it is number {places[at]}.")
-        for at, what in chosen.items()
-    ]
-    return ChosenExamples(shown, rule)
-
-
 # ---- how well right, wrong and declining were read
 
 
@@ -413,23 +269,23 @@ def answers_read(
     if manifest is None:
         return HowRead()
     parts = [part for form in results.forms for part in _form_read(results, manifest, form)]
-    return how_read(manifest, parts, run)
+    return judged.how_read(manifest, parts, run)
 
 
 def _form_read(results: SelectiveResults, manifest: Manifest, form: str) -> Iterator[PartRead]:
     name = line(manifest.judge_signature or manifest.judge, 60)
     if manifest.judge != "rules":
-        yield unknown_part(manifest, name, "tells right from wrong answers", "right")
-        yield unknown_part(manifest, name, "sees that an answer declines", "doubt")
+        yield judged.unknown_part(manifest, name, "tells right from wrong answers", "right")
+        yield judged.unknown_part(manifest, name, "sees that an answer declines", "doubt")
         return
     counts = reader_accuracy() if manifest.judge_signature == SIGNATURE else None
     kind: Form = "long" if form == "long" else "short"
     contents, texts = None, None
     if counts is not None:
-        place = kind, _words_of(results, form), run_writer(manifest)
+        place = kind, _words_of(results, form), judged.run_writer(manifest)
         contents, texts = nearest_contents(counts, *place), nearest_texts(counts, *place)
-    yield right_part(name, FORMS[form], contents)
-    yield declining_part(name, FORMS[form], texts)
+    yield judged.right_part(name, FORMS[form], contents)
+    yield judged.declining_part(name, FORMS[form], texts)
 
 
 def _words_of(results: SelectiveResults, form: str) -> float | None:
@@ -569,7 +425,7 @@ def numbers_table(
 
 def as_read(share: Estimate | None) -> Estimate | None:
     """Return a share, without its value where most of its answers have no verdict."""
-    if share is None or unread_share([("", "", share)]) <= MOST:
+    if share is None or opening.unread_share([("", "", share)]) <= opening.MOST:
         return share
     lack = f"{share.missing:,} of {share.missing + share.n:,} answers have no verdict"
     return replace(share, value=None, problem=lack)
@@ -671,9 +527,11 @@ def audit_table(results: SelectiveResults, form: str) -> NumberTable:
 #: columns of rejected answers: a number, or the place of a fifth by length
 REJECTED = {
     "all": "false_negatives",
-    **dict(
-        zip(("shortest", "2nd fifth", "3rd fifth", "4th fifth", "longest"), "12345", strict=True)
-    ),
+    "shortest": "1",
+    "2nd fifth": "2",
+    "3rd fifth": "3",
+    "4th fifth": "4",
+    "longest": "5",
     "slope": "false_negative_slope",
     "length alone": "auroc_length_closed_form",
 }
@@ -708,13 +566,9 @@ def not_computed(results: SelectiveResults) -> list[NumberTable]:
                 reason = line(e.problem or "no value", 200)
                 missing.setdefault(reason, {}).setdefault(score, []).append(FORMS[form])
     return [
-        grid(f"Not computed: {reason}", _named(scores), {"in": scores}, _forms_of)
-        for reason, scores in missing.items()
+        grid(f"Not computed: {why}", _named(of), {"in": of}, lambda one, of: ", ".join(of[one]))
+        for why, of in missing.items()
     ]
-
-
-def _forms_of(score: str, forms: Mapping[str, Sequence[str]]) -> str:
-    return ", ".join(forms[score])
 
 
 # ---- charts
@@ -751,34 +605,6 @@ def risk(results: SelectiveResults, form: str, width: int) -> Drawing | None:
 
 
 OF_WORDS = ("coverage_of_words", "risk_of_words")
-#: scores that are drawn against length, where the run has them, and how many of them
-DRAWN, MOST_DRAWN = ("sequence_probability", "semantic_entropy", "perplexity"), 2
-RIGHT_OR_OTHER = ("right answers", "other answers")
-
-
-def _scatters(rows: FormRows) -> Iterator[Chart]:
-    """Yield scores by the length of the answers."""
-    for name in [name for name in DRAWN if name in rows.scores][:MOST_DRAWN]:
-        points = cloud(rows.words, rows.scores[name], rows.wrong[rows.judge], RIGHT_OR_OTHER)
-        titles = "words of the answer", score_label(name)
-        about = f"{capital(titles[1])} by number of words, for right and for other answers."
-        yield Chart(
-            f"{name} by words {rows.form}",
-            lambda width, points=points, titles=titles: scatter_plot(
-                points, RIGHT_OR_OTHER, width, titles
-            ),
-            about, f"{about} {capital(points.thinned)}",
-        )  # fmt: skip
-
-
-def rows_of_folder(
-    folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
-) -> tuple[dict[str, FormRows], Settings]:
-    """Return the rows of a finished run by form, and its settings."""
-    results = SelectiveResults(estimates)
-    chosen = settings_of_run(manifest, Settings())
-    judge = next((results.judge(form) for form in results.forms), "rules")
-    return load_rows(stored_run(folder), chosen, judge), chosen
 
 
 # ---- the sheet
@@ -793,25 +619,27 @@ def sheet(
     """Return all that is shown of the numbers; see :class:`sayso.protocols.protocol.Report`."""
     results = SelectiveResults(estimates)
     kinds = kinds_of(run.read("questions", Question)) if run is not None else PLAIN
-    form, scores = declining_form(results), scores_table(results)
-    counts = [form] if form else results.forms if not scores.rows else []
+    form = declining_form(results)
+    bars = Chart(
+        "auroc", partial(auroc_bars, results),
+        "AUROC of scores with 95 % intervals; the tables below have the values.",
+        "AUROC of the best scores and of the baselines, right answers against others, with 95 % "
+        "intervals; within type of fact where there are types. The line is chance.",
+    )  # fmt: skip
+    ranks = any(_ranks(results, f) for f in results.forms)
+    counts = [form] if form else [] if ranks else results.forms
     others = fates_table(results, [f for f in results.forms if f not in counts])
     named = list(_named_numbers(results))
     return Sheet(
         DECLINING if form else HEADING,
-        opening(results, manifest, kinds),
+        _opening(results, manifest, kinds),
         _declining_tiles(results, form, kinds) if form else _score_tiles(results),
-        Chart(
-            "auroc", partial(auroc_bars, results),
-            "AUROC of scores with 95 % intervals; the tables below have the values.",
-            "AUROC of the best scores and of the baselines, right answers against others, with "
-            "95 % intervals; within type of fact where there are types. The line is chance.",
-        ),
-        fates_table(results, counts) if counts else scores,
+        bars if ranks else None,
+        fates_table(results, counts) if counts else scores_table(results),
         [
             corrected_section(run, NUMBERS, part_label),
             Section("fates", f"What did its {'other ' if counts else ''}answers do?", [others]),
-            *_sections(results),
+            *_sections(results, [] if ranks else [bars]),
             missing_section(named),
         ],
         list(_cautions(results)),
@@ -844,17 +672,6 @@ TERMS = (
         "its own words",
         "The model's words as a score: 1 if it hedged when told to express uncertainty, else 0.",
     ),
-    (
-        "ROUGE-L, SQuAD F1, BERTScore, blind grader",
-        "Word overlap with the reference; similarity of contextual vectors; a model that does not "
-        "see the question. An answer counts as right above .5 (F1: at .5), unless the signature "
-        "(cuts) says otherwise.",
-    ),
-    (
-        "facts in paragraphs",
-        "A fact in a paragraph is scored by the tokens of its value, which is located without the "
-        "gold answer, and by the draws of its short question.",
-    ),
 )
 
 
@@ -878,26 +695,33 @@ def _declining_tiles(results: SelectiveResults, form: str, kinds: Kinds) -> list
 def _score_tiles(results: SelectiveResults) -> list[Tile]:
     """Return the errors, the AUROC of the best score and of length, and what was not hedged."""
     forms = {FORMS[f] if results.forms[1:] else "": f for f in results.forms if results.judge(f)}
-    find: dict[str, Callable[[str], Estimate]] = {
-        "answers that are not right": lambda f: results.of_judge("error_rate", f),
-        "AUROC of the best score, chosen on other answers": lambda f: best_score(results, f),
-        "AUROC of plain length": lambda f: results.best(f, LENGTH),
-        "not hedged when told to express uncertainty": lambda f: results.of_judge(
-            OF_WORDS[0], f, score=WORDS
-        ),
+    ranked = {of: form for of, form in forms.items() if _ranks(results, form)}
+    words = {of: results.of_judge(OF_WORDS[0], form, score=WORDS) for of, form in forms.items()}
+    found = {
+        "answers that are not right": {
+            o: results.of_judge("error_rate", f) for o, f in forms.items()
+        },
+        "AUROC of the best score": {of: best_score(results, f) for of, f in ranked.items()},
+        "AUROC of plain length": {of: results.best(f, LENGTH) for of, f in ranked.items()},
+        "not hedged when told to express uncertainty": words,
     }
-    return _tiles({label: [(of, get(f)) for of, f in forms.items()] for label, get in find.items()})
+    return _tiles({label: [*values.items()] for label, values in found.items()})
 
 
 def _tiles(found: Mapping[str, Sequence[tuple[str, Estimate]]]) -> list[Tile]:
-    """Return tiles of what can be a headline: an AUROC of enough pairs, a share of read answers."""
     held = {label: [(of, e) for of, e in values if _tells(e)] for label, values in found.items()}
     return [Tile(label, values) for label, values in held.items() if values]
 
 
 def _tells(e: Estimate) -> bool:
-    few = e.name.startswith("auroc") and e.denominator is not None and e.denominator < FEW_PAIRS
-    return e.value is not None and not few and unread_share([("", "", e)]) <= MOST
+    return e.value is not None and opening.unread_share([("", "", e)]) <= opening.MOST
+
+
+def _ranks(results: SelectiveResults, form: str) -> bool:
+    """Tell whether there are enough pairs of a right and another answer for a headline."""
+    rate = results.of_judge("error_rate", form)
+    missed = round((rate.value or 0.0) * rate.n)
+    return bool(results.ranked(form)) and missed * (rate.n - missed) >= opening.FEW_PAIRS
 
 
 def _named_numbers(results: SelectiveResults) -> Iterator[tuple[str, Estimate]]:
@@ -919,6 +743,9 @@ def _cautions(results: SelectiveResults) -> Iterator[str]:
         of = capital(FORMS[form])
         if facts.missing:
             yield f"{of}: {facts.missing:,} of {facts.n:,} have no readable verdict; left out."
+        pairs = best_score(results, form).denominator
+        if pairs and pairs < opening.FEW_PAIRS:
+            yield f"{of}: the AUROCs rest on {pairs:,.0f} pairs of a right and another answer."
         if length.low is not None and not covers(length, 0.5):
             yield (
                 f"{of}: right answers differ in length from others, which explains part of the "
@@ -926,7 +753,7 @@ def _cautions(results: SelectiveResults) -> Iterator[str]:
             )
 
 
-def _sections(results: SelectiveResults) -> list[Section]:
+def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]:
     """Return the tables behind the first one, each under the question that it answers."""
     forms = results.forms
 
@@ -947,7 +774,6 @@ def _sections(results: SelectiveResults) -> list[Section]:
         "Abstaining, refusing and asking back count as declining; a hedged answer does not. Where "
         "right minus wrong is below 0, never answering would have scored higher."
     )
-    flips = "When the answer metric changes"
     return [
         Section(
             "declining", "Does it decline what it cannot answer?",
@@ -956,7 +782,7 @@ def _sections(results: SelectiveResults) -> list[Section]:
                 numbers_table(results, "With its passage, without it, and with another", PASSAGES),
             ],
         ),
-        Section("scores", "How do all scores compare?", each(board_table)),
+        Section("scores", "How do all scores compare?", each(board_table), bars),
         Section(
             "risk", "What if only the most certain answers are given?",
             [numbers_table(results, "Told to express uncertainty", OF_WORDS, score=WORDS)], risks,
@@ -964,7 +790,7 @@ def _sections(results: SelectiveResults) -> list[Section]:
         Section("tiers", "Is it worse for obscure subjects?", each(tiers_table)),
         Section(
             "metrics", "Does the ranking depend on the answer metric?",
-            [*each(metrics_table), numbers_table(results, flips, ["rank_flips"])],
+            [*each(metrics_table), numbers_table(results, "Rank flips", ["rank_flips"])],
         ),
         Section("agreement", "Do the answer metrics agree?", each(_agreement)),
         Section(
@@ -992,10 +818,9 @@ def part_label(key: str, value: str) -> str:
 def read_answers(
     folder: RunFolder, manifest: Manifest, estimates: Sequence[Estimate]
 ) -> StoredAnswers:
-    """Return the answers, three examples, and scatters of single answers over their length."""
+    """Return the answers, and three examples."""
     tables = answer_tables(folder, "draws", manifest.settings.get("known_k"))
-    rows, _ = rows_of_folder(folder, manifest, estimates)
-    points = [chart for form in rows.values() for chart in _scatters(form)]
-    section = Section("lengths", "Are longer answers less certain?", (), points)
-    examples = chosen_examples(folder, rows, SelectiveResults(estimates))
-    return StoredAnswers(examples, cards(tables), [section] if points else ())
+    results, (rows, _) = SelectiveResults(estimates), rows_of_folder(folder, manifest, estimates)
+    scores = {form: results.scores(form) for form in rows}
+    examples = chosen_examples(folder, rows, declining_form(results), scores)
+    return StoredAnswers(examples, cards(tables))

@@ -7,7 +7,7 @@ score that is learned from hidden states, gets its columns here (:func:`with_pro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -30,10 +30,12 @@ from sayso.protocols.selective.settings import (
     further_metrics,
     wants_probe,
 )
-from sayso.records import Generation, Question, Verdict
+from sayso.protocols.stored import settings_of_run, stored_run
+from sayso.records import Estimate, Generation, Question, Verdict, part_of
 from sayso.scores.collect import hidden_name
 from sayso.scores.p_ik import P_IK, cross_fit_splits, folds_of, splits_of
 from sayso.scores.text_only import TEXT_ONLY, ngrams, text_only
+from sayso.storage.run_folder import Manifest, RunFolder
 
 #: the model's words as a score: 1 where it hedged when asked to voice doubt, 0 where it did not
 WORDS = "words"
@@ -148,6 +150,15 @@ def target_of(generation: Generation, short: str) -> str:
 
 
 # ---- joining the stored tables
+
+
+def rows_of_folder(
+    folder: RunFolder, manifest: Manifest, estimates: Iterable[Estimate]
+) -> tuple[dict[str, FormRows], Settings]:
+    """Return the rows of a finished run by form, and its settings."""
+    chosen = settings_of_run(manifest, Settings())
+    judges = (part_of(e.where, "against") for e in estimates if e.name == "error_rate")
+    return load_rows(stored_run(folder), chosen, next(judges, "rules")), chosen
 
 
 class _FactRow(NamedTuple):
