@@ -696,14 +696,15 @@ def _score_tiles(results: SelectiveResults) -> list[Tile]:
     """Return the errors, the AUROC of the best score and of length, and what was not hedged."""
     forms = {FORMS[f] if results.forms[1:] else "": f for f in results.forms if results.judge(f)}
     ranked = {of: form for of, form in forms.items() if _ranks(results, form)}
-    words = {of: results.of_judge(OF_WORDS[0], form, score=WORDS) for of, form in forms.items()}
     found = {
         "answers that are not right": {
-            o: results.of_judge("error_rate", f) for o, f in forms.items()
+            of: results.of_judge("error_rate", f) for of, f in forms.items()
         },
         "AUROC of the best score": {of: best_score(results, f) for of, f in ranked.items()},
         "AUROC of plain length": {of: results.best(f, LENGTH) for of, f in ranked.items()},
-        "not hedged when told to express uncertainty": words,
+        "not hedged when told to express uncertainty": {
+            of: results.of_judge(OF_WORDS[0], f, score=WORDS) for of, f in forms.items()
+        },
     }
     return _tiles({label: [*values.items()] for label, values in found.items()})
 
