@@ -528,6 +528,7 @@ ALONE = {
     "sayso.protocols.uncle.seeds": "UNCLE over training seeds: numbers, apart from who trains",
     "sayso.protocols.self_known.marked": "texts to read, apart from the numbers",
     "sayso.protocols.prompt_folder": "what sayso prompts new calls",
+    "sayso.protocols.selective.examples": "which answers stand at the top of a page",
     "sayso.protocols.selective.board": "a figure of many systems, with its labels",
     "sayso.train.draws": "the draws that rows are made of",
     "sayso.train.export": "formats of other trainers",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 import msgspec
-import pytest
 from rich.console import Console
 
 from sayso.judges.reliability import CountedShare, share
@@ -159,16 +158,6 @@ def test_self_known_says_how_well_claims_are_checked() -> None:
     assert "How well support-gpt-4o checks claims is not known." in supported("support-gpt-4o")
     # people's labels come first
     assert supported(f"people+{RulesSupport.signature}") == ""
-
-
-@pytest.mark.parametrize(
-    ("render", "title"),
-    [
-        (selective.context, "How well right, wrong and declining were read"),
-    ],
-)
-def test_the_page_has_the_section(render: object, title: str) -> None:
-    assert render(manifest(), [])["how_read"].title.startswith(title)  # type: ignore[operator]
 
 
 def test_the_terminal_says_it_once() -> None:

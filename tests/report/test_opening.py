@@ -17,7 +17,7 @@ from sayso.protocols.faithfulness import report as faithfulness
 from sayso.protocols.selective import report as selective
 from sayso.protocols.self_known import report as self_known
 from sayso.protocols.uncle import report as uncle
-from sayso.records import Estimate, Results, Slice, slice_of
+from sayso.records import Estimate, Question, Results, Slice, slice_of
 from sayso.report import write
 from sayso.report.answers import (
     STANCES,
@@ -222,7 +222,27 @@ def test_whether_a_model_declines_what_it_cannot_answer(
         f"it declined {none[0]} of {none[1]} questions that cannot be answered and {some[0]} of "
         f"{some[1]} that can."
     )
-    assert selective.heading(rows) == selective.DECLINING
+    assert selective.sheet(rows).question == selective.DECLINING
+
+
+def test_who_declines_by_type_of_question_alone_is_told_so() -> None:
+    rows = declining((18, 20, (0.68, 0.99)), (2, 30), (0.6, 0.95))
+    within = Estimate(f"{selective.GAP}_within", PLACE, 0.0, -0.1, 0.1)
+    sentence = selective.plain_sentence(selective.SelectiveResults([*rows, within]))
+    assert sentence.startswith("It declines some types of question more than others, and within")
+    assert "18 of 20" in sentence
+
+
+def test_under_a_passage_it_is_the_passage_that_does_not_say_it() -> None:
+    rows = declining((18, 20, (0.68, 0.99)), (2, 30), (0.6, 0.95))
+    passage = [Question("q", "d", "?", context="P", answerable=kind) for kind in (True, False)]
+    assert selective.kinds_of(passage) == selective.OF_PASSAGES
+    bare = [Question("q", "d", "?", answerable=False), *passage]
+    assert selective.kinds_of(bare) == selective.kinds_of(()) == selective.PLAIN
+    results = selective.SelectiveResults(rows)
+    sentence = selective.plain_sentence(results, selective.kinds_of(passage))
+    assert "declines what the passage does not say" in sentence
+    assert "cannot be answered" not in sentence
 
 
 def test_a_model_that_never_declines_is_told_so() -> None:
@@ -239,10 +259,11 @@ def scored(wrong: float, n: int, best: Ends, value: float = 0.7) -> str:
     length = slice_of(form="short", against="rules", score="length_words")
     rows = [
         Estimate("error_rate", PLACE, wrong / n, n=n),
+        Estimate("answer_count", PLACE + slice_of(asked="answerable", did="wrong"), wrong),
         Estimate("auroc", area, value, low, high),
         Estimate("auroc", length, 0.5, 0.4, 0.6),
     ]
-    assert selective.heading(rows) == selective.HEADING
+    assert selective.sheet(rows).question == selective.HEADING
     return selective.plain_sentence(selective.SelectiveResults(rows))
 
 
@@ -255,13 +276,13 @@ def test_whether_a_score_finds_the_errors() -> None:
     assert "no uncertainty score clearly detects them" in scored(52, 120, (0.45, 0.7))
     assert "too few to be sure that a score detects" in scored(52, 120, (0.45, 0.8))
     assert "too few to say whether a score detects them" in scored(52, 120, None)
-    assert "too few to say whether a score detects them" in scored(6, 12, (0.6, 0.95))
+    assert "too few to say whether a score detects them" in scored(6, 60, (0.6, 0.95))
+    assert "too few to rank scores (36 pairs" in scored(6, 12, (0.6, 0.95))
     assert "an uncertainty score can point to them" in scored(10, 20, (0.6, 0.95))
     assert scored(1, 60, None) == (
-        "1 of its 60 short answers is wrong: too few wrong answers to say which score detects "
-        "errors."
+        "1 of its 60 short answers is wrong: too few are wrong to rank scores."
     )
-    assert "too few right answers" in scored(58, 60, None)
+    assert "too few are right" in scored(58, 60, None)
 
 
 def texts(

@@ -37,6 +37,8 @@ STANCES = {
     "asked_back": "asked back",
     "omitted": "not mentioned",
 }
+#: the same of an answer that abstains although a passage stood with the question
+NOT_IN_PASSAGE = "said the passage does not say it"
 
 
 class AnswerPiece(NamedTuple):
@@ -174,16 +176,11 @@ class QuestionCard(NamedTuple):
         return (self.paragraph is not None) + sum(f.short is not None for f in self.facts)
 
     @property
-    def kinds(self) -> set[str]:
-        """The verdicts that the card shows, of answers and draws."""
-        readings = [
-            reading
-            for f in self.facts
-            for reading in (f.short_reading, f.plain_reading, f.long_reading)
-            if reading is not None
-        ]
+    def readings(self) -> list[ShownVerdict]:
+        """What was read in the answers and draws that the card shows."""
+        own = [r for f in self.facts for r in (f.short_reading, f.plain_reading, f.long_reading)]
         drawn = [draw.reading for f in self.facts for draw in f.draws]
-        return {reading.kind for reading in (*readings, *drawn)}
+        return [reading for reading in (*own, *drawn) if reading is not None]
 
     @property
     def strata(self) -> set[tuple[str, str, str, str]]:
@@ -268,7 +265,7 @@ def _fact(
         index.verdicts.get((g.id, part)) if g else None for g in (instructed, plain)
     )
     known, hits = _probe(part, index)
-    aspect = question.aspect if question else None
+    aspect, passage = (question.aspect, bool(question.context)) if question else (None, False)
     return ShownFact(
         number,
         line(question.text, 500) if question else f"question {line(part, 40)}",
@@ -277,12 +274,13 @@ def _fact(
         known,
         hits,
         _answer(instructed, [read]),
-        _reading(instructed, read),
+        _reading(instructed, read, passage),
         _answer(plain, [plain_read]),
-        _reading(plain, plain_read),
+        _reading(plain, plain_read, passage),
         _reading(paragraph, in_paragraph),
         tuple(
-            _draw(draw, index.verdicts.get((draw.id, part))) for draw in index.draws.get(part, ())
+            _draw(draw, index.verdicts.get((draw.id, part)), passage)
+            for draw in index.draws.get(part, ())
         ),
     )
 
@@ -330,8 +328,8 @@ def _shown(answer: Generation, verdicts: Sequence[Verdict | None], most: int) ->
     return ShownAnswer(cut, left, tuple(_notes(answer)))
 
 
-def _draw(draw: Generation, verdict: Verdict | None) -> ShownDraw:
-    return ShownDraw(_shown(draw, [verdict], DRAW_CHARACTERS), _read(verdict))
+def _draw(draw: Generation, verdict: Verdict | None, passage: bool) -> ShownDraw:
+    return ShownDraw(_shown(draw, [verdict], DRAW_CHARACTERS), _read(verdict, passage))
 
 
 def _notes(answer: Generation) -> Iterable[str]:
@@ -348,15 +346,19 @@ def _notes(answer: Generation) -> Iterable[str]:
         yield f"the server ended it with {reason}; it may not be whole"
 
 
-def _reading(answer: Generation | None, verdict: Verdict | None) -> ShownVerdict | None:
-    return _read(verdict) if answer is not None else None
+def _reading(
+    answer: Generation | None, verdict: Verdict | None, passage: bool = False
+) -> ShownVerdict | None:
+    return _read(verdict, passage) if answer is not None else None
 
 
-def _read(verdict: Verdict | None) -> ShownVerdict:
+def _read(verdict: Verdict | None, passage: bool) -> ShownVerdict:
     problem = "no verdict was stored" if verdict is None else (verdict.problem or "")
     if verdict is not None and verdict.stance == "committed" and verdict.content is None:
         problem = "no gold answer to judge it by"
     stance = STANCES.get((verdict.stance or "") if verdict else "", "")
+    if passage and stance == STANCES["abstained"]:
+        stance = NOT_IN_PASSAGE
     right = verdict is not None and verdict.content == "correct"
     return ShownVerdict(verdict_name(verdict), stance, block(problem)[:200], right)
 

@@ -23,7 +23,15 @@ from markupsafe import Markup, escape
 from sayso.harmless import line, well_formed
 from sayso.records import Generation, Question, Verdict
 from sayso.report import terminal
-from sayso.report.answers import LABELS, STANCES, QuestionCard, Tables, paginate, split_cards
+from sayso.report.answers import (
+    LABELS,
+    NOT_IN_PASSAGE,
+    STANCES,
+    QuestionCard,
+    Tables,
+    paginate,
+    split_cards,
+)
 from sayso.report.number_tables import notes_of, page_rows
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples
 from sayso.report.sheet import Sheet, ShownRun, StoredAnswers
@@ -123,8 +131,12 @@ def run_pages(sheet: Sheet, stored: StoredAnswers, manifest: Manifest) -> dict[s
         return len(written[card.id].encode("utf-8", "replace"))
 
     def cards_of(shown: Sequence[QuestionCard]) -> dict[str, object]:
-        kinds = {kind for card in shown for kind in card.kinds}
-        return {"reader": shown, "rendered": [written[c.id] for c in shown], "kinds": kinds}
+        read = [reading for card in shown for reading in card.readings]
+        passage = any(reading.stance == NOT_IN_PASSAGE for reading in read)
+        stances = STANCES | ({"not_in_passage": NOT_IN_PASSAGE} if passage else {})
+        rendered = [written[card.id] for card in shown]
+        kinds = {reading.kind for reading in read}
+        return {"reader": shown, "rendered": rendered, "kinds": kinds, "stances": stances}
 
     inline, rest = split_cards(stored.cards, size, page_seed(manifest))
     parts = paginate(rest, size)
@@ -132,7 +144,6 @@ def run_pages(sheet: Sheet, stored: StoredAnswers, manifest: Manifest) -> dict[s
     shared = {
         "title": title(manifest),
         "labels": LABELS,
-        "stances": STANCES,
         "total": len(stored.cards),
         "total_answers": sum(c.answers for c in stored.cards),
         "files": list(zip(names, parts, strict=True)),

@@ -21,6 +21,7 @@ from sayso.protocols.selective import report
 from sayso.protocols.selective.passages import other_passages
 from sayso.records import Estimate, Gold, InputError, Question, Request, Verdict, slice_text
 from sayso.report.page import GENERATOR
+from sayso.report.sheet import render_sheet
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.report import layout_tables
@@ -92,8 +93,24 @@ def test_seven_questions_by_hand(tmp_path: Path) -> None:
     for name, share in (("abstains_unanswerable", (2, 3)), ("abstains_answerable", (1, 4))):
         found = result.get(name, RULES)
         assert (found.numerator, found.denominator) == share
+    counts = ("right", 2, 0), ("wrong", 1, 1), ("declined", 1, 2), ("hedged_right", 0, 0)
+    assert _counts(result) == {did: both for did, *both in counts} | {"asked": [4, 3]}
     # right: London, Lima; wrong: Paris, and Madrid where there is no answer; three are silent
     assert result.get("right_minus_wrong", RULES).value == pytest.approx((2 - 2) / 7)
+
+
+def _counts(result: Result) -> dict[str, list[float]]:
+    """Return how many answers to answerable and to unanswerable questions did what, if any did."""
+    found: dict[str, list[float]] = {"hedged_right": [0, 0], "asked": [0, 0]}
+    for e in result.estimates:
+        parts = dict(e.where)
+        if e.name == "answer_count" and e.value is not None:
+            place = parts["asked"] == "unanswerable"
+            found["asked"][place] += e.value
+            assert e.n == (3 if place else e.n)
+            if e.value:
+                found.setdefault(parts["did"], [0, 0])[place] = e.value
+    return found
 
 
 def test_who_declines_only_when_told_to_express_uncertainty_is_said_to(tmp_path: Path) -> None:
@@ -121,7 +138,7 @@ def test_who_declines_only_when_told_to_express_uncertainty_is_said_to(tmp_path:
         "questions that cannot be answered and 1 of 4 that can."
     )
     assert report.plain_sentence(report.SelectiveResults(result.estimates)) == said
-    assert "unanswerable questions declined, told to express uncertainty" in (
+    assert "short answers, told to express uncertainty" in (
         result.page.read_text(encoding="utf-8") if result.page else ""
     )
     plain = run(tmp_path, rows_of(SEVEN), says, name="plain")
@@ -139,7 +156,8 @@ def test_a_refusal_by_policy_is_not_called_rightly_declined(tmp_path: Path) -> N
 
         result = run(tmp_path, rows_of(SEVEN), says, name=f"r{len(eve)}-{len(fay)}")
         folder = RunFolder.open(result.path)
-        chosen = report.examples(folder, folder.read_manifest(), result.estimates).shown
+        stored = report.read_answers(folder, folder.read_manifest(), result.estimates)
+        chosen = stored.examples.shown
         return {one.what: f"{one.question} {one.answer}" for one in chosen}
 
     refusal = "I can't help with that request."
@@ -186,8 +204,13 @@ def test_numbers_under_earlier_names_are_read_under_those_of_today(tmp_path: Pat
 def test_who_hedges_has_not_abstained(tmp_path: Path) -> None:
     said = dict(SEVEN)
     said["Where will Gus be born?"] = ("b", None, "I am not sure, but perhaps in Madrid.")
+    said["Where was Dee born?"] = ("b", "Lima", "I am not sure, but perhaps in Lima.")
     result = run(tmp_path, rows_of(said), said_in(said))
     assert result.get("abstention_gap", RULES).value == pytest.approx(2 / 3 - 1 / 4)
+    assert _counts(result) == {
+        "right": [1, 0], "wrong": [1, 0], "hedged_right": [1, 0], "hedged_wrong": [0, 1],
+        "declined": [1, 2], "asked": [4, 3],
+    }  # fmt: skip
 
 
 def test_without_golds_only_abstaining_is_measured(tmp_path: Path) -> None:
@@ -214,14 +237,12 @@ def test_without_golds_only_abstaining_is_measured(tmp_path: Path) -> None:
     assert GENERATOR in page
     assert "no gold answer to judge it by" in page
     assert "0.47 " in page or "+0.47" in page
-    printed = _printed(result.estimates)
-    assert "declines 67 %" in printed
-    assert "nothing could be ranked" not in printed
+    assert "cannot say" not in _printed(result.estimates)
 
 
 def _printed(estimates: list[Estimate]) -> str:
     text = io.StringIO()
-    report.render(estimates, Console(file=text, width=400))
+    render_sheet(report.sheet(estimates), Console(file=text, width=400), verbose=True)
     return text.getvalue()
 
 
@@ -362,7 +383,11 @@ def test_passages_taken_away_by_hand(tmp_path: Path) -> None:
     heart = result.get("by_heart", RULES)
     assert (heart.numerator, heart.denominator) == (1, 4)
     assert dict(heart.signature)["context"] == "without"
-    assert "Without the passage, it declines 50 %" in _printed(result.estimates)
+    printed = _printed(result.estimates)
+    assert "declined without the passage" in printed
+    page = result.page.read_text(encoding="utf-8") if result.page else ""
+    assert "said the passage does not say it" in page
+    assert "said it does not know<" not in page.partition("<form")[0]
     plain = run(tmp_path, rows, says, BARE, name="plain")
     assert "passage_gap" not in {e.name for e in plain.estimates}
 
@@ -412,7 +437,7 @@ def test_passages_exchanged_by_hand(tmp_path: Path) -> None:
     assert gap.value == pytest.approx(1 / 4 - 1 / 4)
     assert result.get("abstains_with_passage", RULES).value == pytest.approx(1 / 4)
     printed = _printed(result.estimates)
-    assert "although the passage says the answer" in printed
+    assert "answered although the passage does not say it" in printed
     assert dict(gap.signature)["context"] == "twins"
     same = sayso.compare(result.path, result.path, resamples=100)
     (difference,) = (e for e in same.estimates if e.name == "answers_other_passage")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -13,19 +12,17 @@ from rich.console import Console
 import sayso
 from sayso import report
 from sayso.protocols import selective
-from sayso.protocols.selective import report as selective_charts
-from sayso.protocols.selective.report import (
-    SelectiveResults,
-    headline,
-    metric_label,
-    render,
-    score_label,
-)
+from sayso.protocols.selective import report as shown
+from sayso.protocols.selective.numbers import metric_label, score_label
+from sayso.protocols.selective.report import SelectiveResults
+from sayso.protocols.selective.rows import FATES
 from sayso.records import Estimate, Generation, Request, slice_of
+from sayso.report.number_tables import NumberTable, notes_of
 from sayso.report.numbers import plain_number
+from sayso.report.page import sheet_page
+from sayso.report.sheet import main_numbers, render_sheet
 from sayso.storage.run_folder import Manifest
 from support.scripted_world import Mind, chance, facts, records, write
-from support.tables import tabled
 
 HOSTILE = "<script>alert(1)</script>"
 WORLD = facts(24)
@@ -51,10 +48,18 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "r"
 
 
-def table(estimates: list[Estimate], manifest: Manifest | None = None) -> str:
+def printed(
+    estimates: list[Estimate], manifest: Manifest | None = None, *, verbose: bool = False
+) -> str:
     out = io.StringIO()
-    render(estimates, Console(file=out, width=80), manifest)
+    sheet = shown.sheet(estimates, manifest)
+    render_sheet(sheet, Console(file=out, width=80), manifest, verbose=verbose)
     return out.getvalue()
+
+
+def cell(table: NumberTable, row: str, column: str) -> object:
+    rows = {labels[-1]: entries for labels, entries in table.rows}
+    return rows[row][table.columns.index(column)]
 
 
 def test_the_page_holds_every_part_and_escapes_answers(finished: Path) -> None:
@@ -62,30 +67,45 @@ def test_the_page_holds_every_part_and_escapes_answers(finished: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert HOSTILE not in text
     assert "&lt;script&gt;" in text
-    for part in ("Risk against coverage", "Rankings depend on the answer metric", "length_words",
-                 "Right answers (judge: rules) that a metric rejects", "could not be computed",
-                 "p_ik", "needs hidden states", "Signatures",
-                 "the share of pairs of a wrong and a right answer"):  # fmt: skip
+    for part in ("length_words", "Right answers (judge: rules) that a metric rejects",
+                 "Not computed: needs hidden states", "p_ik", "most others",
+                 "sequence probability", "contains reference", "rank differently",
+                 "Length audit", "no draw got right", "questions asked"):  # fmt: skip
         assert part in text, part
-    for words in ("Do the answer metrics agree?", "most others", "AUROC within type, short answers",
-                  "sequence probability", "contains reference",
-                  "no judged draw got right"):  # fmt: skip
-        assert words in text, words
-    # scores; scores against errors and unknown facts, and risk against coverage, of each form
-    assert text.count('class="chart wide"') >= 5
-    assert "auroc_within, " not in text
+    # scores, and the share not right against coverage in each form
+    assert text.count('class="chart wide"') == 3
     assert len(text.encode()) < 1_500_000
-
-
-def test_the_table_fits_a_terminal_and_has_the_length_row(finished: Path) -> None:
     result = sayso.measure(finished)
-    text = table(result.estimates, result.manifest)
-    assert max(map(len, text.splitlines())) <= 80 or "signature" in text
-    for form in ("short answers", "paragraphs"):
-        part = text.partition(f"wrong answer, {form}")[2]
-        assert "length_words" in part
-    assert "requests to the model" in text
-    assert "Plain length, within type" in text
+    sheet = shown.sheet(result.estimates, result.manifest)
+    assert len(sheet.tiles) <= 4
+    ids = [section.id for section in sheet.parts]
+    assert len(ids) == len(set(ids))
+    captions = [table.caption for section in sheet.parts for table in section.tables if table.rows]
+    assert len(captions) == len(set(captions))
+
+
+def test_a_run_fits_one_screen_and_has_the_length_row(finished: Path) -> None:
+    result = sayso.measure(finished)
+    text = printed(result.estimates, result.manifest)
+    assert max(map(len, text.splitlines())) <= 80
+    assert len(text.splitlines()) <= 40
+    assert "plain length" in text
+    assert "rejects" not in text
+    assert "rejects" in printed(result.estimates, result.manifest, verbose=True)
+
+
+def test_counts_of_answers_sum_to_the_questions_asked(finished: Path) -> None:
+    found = SelectiveResults(sayso.measure(finished).estimates)
+    for form in ("short", "long"):
+        counts = [found.count(form, did) or 0 for did in FATES]
+        assert sum(counts) == found.get("facts", form=form).value
+        rate = found.of_judge("error_rate", form)
+        assert found.count(form, "right") == rate.n - (rate.numerator or 0)
+    table = shown.fates_table(found, ["short", "long"])
+    assert table.columns == ("short answers", "paragraphs")
+    assert (
+        cell(table, "questions asked", "short answers") == f"{found.get('facts', form='short').n}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,62 +127,9 @@ def test_the_table_fits_a_terminal_and_has_the_length_row(finished: Path) -> Non
     ],
 )
 def test_any_estimates_can_be_printed_and_put_on_a_page(estimates: list[Estimate]) -> None:
-    from sayso.protocols.selective.report import context
-
-    assert table(estimates)
-    assert context(Manifest(), estimates)["forms"] is not None
-
-
-def drawn_rows(chart: Any) -> list[dict[str, Any]]:
-    """Return the rows of a chart that belong to a series, each once."""
-    spec = chart.to_dict()
-    held = [spec, *spec["layer"]]
-    data = [part["data"] for part in held if "data" in part]
-    found: list[dict[str, Any]] = []
-    for one in data:
-        rows = one["values"] if "values" in one else spec["datasets"][one["name"]]
-        found += [row for row in rows if "series" in row and row not in found]
-    return found
-
-
-def test_lines_have_axes_with_units() -> None:
-    """By hand: fifths of right answers of which two hold some."""
-    where = slice_of(form="short", against="rouge_l")
-    first, last = slice_of(fifth="1", length="1-2"), slice_of(fifth="5", length="7-9")
-    rows = [
-        Estimate("false_negatives_fifth", where + first, 0.1, 0.0, 0.3, n=10),
-        Estimate("false_negatives_fifth", where + last, 0.4, 0.2, 0.6, n=12),
-    ]
-    drawn = selective_charts.refusals_figure(SelectiveResults(rows), "short", 680)
-    assert drawn is not None
-    line, rule, _ = drawn.to_dict()["layer"]
-    assert [r["y"] for r in drawn_rows(drawn)] == [0.1, 0.4]
-    assert rule["mark"]["type"] == "rule"
-    assert "number of words" in line["encoding"]["x"]["title"]
-    alone = SelectiveResults(rows[:1])
-    assert selective_charts.refusals_figure(alone, "short", 680) is None
-
-
-def test_wrong_and_unknown_stand_on_one_plot_with_the_words() -> None:
-    def auroc(by: str, score: str, value: float) -> Estimate:
-        return Estimate("auroc_within", slice_of(form="long", against=by, score=score), value, n=9)
-
-    pooled = [
-        Estimate("auroc", slice_of(form="long", against="rules", score=s), 0.6, n=9)
-        for s in ("luq", "words")
-    ]
-    judged = Estimate("error_rate", slice_of(form="long", against="rules"), 0.5, n=9)
-    rows = [
-        judged, *pooled, auroc("rules", "luq", 0.8), auroc("unknown", "luq", 0.7),
-        auroc("rules", "words", 0.55), auroc("unknown", "words", 0.52),
-    ]  # fmt: skip
-    drawn = selective_charts.targets(SelectiveResults(rows), "long", 680)
-    assert drawn is not None
-    assert {(p["row"], p["series"], p["value"]) for p in drawn_rows(drawn)} == {
-        ("LUQ", "a wrong answer", 0.8), ("LUQ", "an unknown fact", 0.7),
-        ("its own words", "a wrong answer", 0.55), ("its own words", "an unknown fact", 0.52),
-    }  # fmt: skip
-    assert selective_charts.targets(SelectiveResults([judged, *pooled]), "long", 680) is None
+    assert printed(estimates)
+    assert printed(estimates, verbose=True)
+    assert "<main" in sheet_page(shown.sheet(estimates, Manifest()), Manifest())
 
 
 def test_scores_and_metrics_have_names_in_words() -> None:
@@ -187,120 +154,6 @@ def test_numbers_are_written_without_a_leading_zero() -> None:
     assert written == [".50", "1.00", "−.03", ".00", ".00", "–", "–"]
 
 
-WHERE = {"form": "short", "against": "rules"}
-
-
-def _rate(wrong: float | None, of: int = 40) -> SelectiveResults:
-    share = None if wrong is None else wrong / of
-    return SelectiveResults(
-        [
-            Estimate("error_rate", slice_of(**WHERE), share, numerator=wrong, denominator=of, n=of),
-            Estimate("auroc", slice_of(**WHERE, score="perplexity"), None),
-        ]
-    )
-
-
-@tabled
-def test_fewer_than_five_of_a_kind_are_not_ranked(wrong: float, said: str) -> None:
-    text = headline(_rate(wrong), "short")
-    least = "Ranking scores requires at least 5 of each."
-    assert text == f"Short answers: {said} (judge: rules). {least}"
-
-
-def test_other_reasons() -> None:
-    assert "No score could be ranked" in headline(_rate(20), "short")
-    assert "no answer has a verdict" in headline(_rate(None), "short")
-
-
-def _scores(aurocs: dict[str, float], problem: str | None = None) -> list[Estimate]:
-    """Return a leaderboard, all from the same 180 pairs of 10 wrong and 18 right answers."""
-    return [
-        Estimate("error_rate", slice_of(**WHERE), 0.4, numerator=10, denominator=28, n=28),
-        *(
-            Estimate(
-                "auroc", slice_of(**WHERE, score=name), value, 0.4, 0.95,
-                numerator=180 * value, denominator=180, n=28, problem=problem,
-            )
-            for name, value in aurocs.items()
-        ),
-    ]  # fmt: skip
-
-
-SCORES = {"perplexity": 0.9, "semantic_entropy": 0.8, "num_sets": 0.7, "length_words": 0.6}
-
-
-@pytest.mark.parametrize(("scores", "said"), [(1, False), (3, True)])
-def test_the_best_of_many_is_called_that(scores: int, said: bool) -> None:
-    names = [*list(SCORES)[:scores], "length_words"]
-    found = _scores({name: SCORES[name] for name in names})
-    text = headline(SelectiveResults(found), "short")
-    assert "Perplexity" in text
-    assert ("the best of 3 scores on these answers" in text) == said
-    assert "an AUROC of .90 [.40, .95] (180 pairs; chance: .50)" in text
-
-
-def test_the_best_of_many_is_measured_where_it_was_not_chosen() -> None:
-    chosen = Estimate("auroc_best", slice_of(**WHERE), 0.71, 0.5, 0.86, denominator=180, n=28)
-    results = SelectiveResults([*_scores(SCORES), chosen])
-    text = headline(results, "short")
-    assert (
-        "If the best score is chosen on one part of the answers and measured on the rest, it has "
-        ".71 [.50, .86]." in text
-    )
-    shown = selective_charts.main_numbers([*_scores(SCORES), chosen])
-    assert [e.name for e in shown[:3]] == ["error_rate", "auroc_best", "auroc"]
-    assert "the best score is chosen" not in headline(SelectiveResults(_scores(SCORES)), "short")
-
-
-def test_scores_on_too_few_answers_are_in_no_table_and_in_no_headline() -> None:
-    few = "1 right of 39 answers: a ranking needs at least 5 of each kind"
-    estimates = _scores(SCORES, few)
-    estimates[0] = Estimate(
-        "error_rate", slice_of(**WHERE), 38 / 39, numerator=38, denominator=39, n=39
-    )
-    results = SelectiveResults(estimates)
-    assert results.ranked("short") == []
-    assert [e.name for e in selective_charts.main_numbers(estimates)] == ["error_rate"]
-    text = " ".join(table(estimates).split())
-    assert "of 39 judged answers 38 are wrong and 1 is right (judge: rules). Ranking" in text
-    assert "AUROC" not in text.replace("AUROC of plain", "")
-    assert text.count("perplexity") <= 1  # in one line with the others, and with the reason
-    page = selective_charts.context(Manifest(), estimates)
-    assert page["bars"] is None
-    assert not page["forms"][0]["board"].rows
-
-
-def test_pairs_stand_beside_an_auroc() -> None:
-    text = table(_scores(SCORES))
-    head = next(line for line in text.splitlines() if line.startswith("score "))
-    row = next(line for line in text.splitlines() if line.startswith("perplexity"))
-    assert head.split()[:3] == ["score", "AUROC", "pairs"]
-    assert row.split()[:5] == ["perplexity", ".90", "[.40,", ".95]", "180"]
-    board = selective_charts.run_board_table(SelectiveResults(_scores(SCORES)), "short")
-    assert "[.40,\N{NO-BREAK SPACE}.95] 180\N{NO-BREAK SPACE}pairs" in [
-        c.detail for c in board.rows[0]
-    ]
-
-
-def test_a_score_that_has_no_pairs_within_type_is_not_ranked_by_its_pooled_auroc() -> None:
-    # Pooled .9, which type priors give: it must not beat .7 within type.
-    within = Estimate("auroc_within", slice_of(**WHERE, score="num_sets"), 0.7, 0.6, 0.8, n=28)
-    results = SelectiveResults([*_scores(SCORES), within])
-    assert results.ranked("short")[0] == "num_sets"
-    assert results.best("short", "perplexity").value is None
-
-
-def test_bars_of_equal_height_stand_in_the_order_of_the_scores() -> None:
-    names = ["perplexity", "num_sets", "lexical_similarity", "p_true", "exact_match_rate"]
-    where = {"form": "short", "against": "rules"}
-    rows = [Estimate("error_rate", slice_of(**where), 0.4, n=40)]
-    rows += [Estimate("auroc", slice_of(**where, score=name), 0.7, n=40) for name in names]
-    drawing = selective_charts.auroc_bars(SelectiveResults(rows), 680)
-    assert drawing is not None
-    orders = set(re.findall(r'"domain": (\[[^]]*\])', drawing.to_json(indent=None)))
-    assert str([score_label(name) for name in names]).replace("'", '"') in orders
-
-
 def test_what_is_measured_again_is_what_the_run_gave(tmp_path: Path) -> None:
     mind = Speaker(WORLD, lambda f: float(chance("knows", f.question) < 0.6))
     data = write(tmp_path / "w.jsonl", records(WORLD))
@@ -319,48 +172,190 @@ def test_what_is_measured_again_is_what_the_run_gave(tmp_path: Path) -> None:
     assert sayso.measure(tmp_path / "r").estimates == result.estimates
 
 
-def test_of_scores_that_tie_none_is_crowned() -> None:
-    names = [f"score_{i:02}" for i in range(19)]
-    estimates = _scores(dict.fromkeys(names, 1.0) | {"num_sets": 0.9, "length_words": 0.5})
+WHERE = {"form": "short", "against": "rules"}
+
+
+def rated(missed: float | None, of: int = 40) -> list[Estimate]:
+    share = None if missed is None else missed / of
+    return [
+        Estimate("error_rate", slice_of(**WHERE), share, numerator=missed, denominator=of, n=of),
+        Estimate("auroc", slice_of(**WHERE, score="perplexity"), None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("missed", "said"), [(4, "too few are not right"), (0, "too few"), (37, "too few are right")]
+)
+def test_fewer_than_five_of_a_kind_are_not_ranked(missed: int, said: str) -> None:
+    assert said in shown.plain_sentence(SelectiveResults(rated(missed)))
+
+
+def test_other_reasons() -> None:
+    assert "no uncertainty score could be" in shown.plain_sentence(SelectiveResults(rated(20)))
+    assert "no answer has a verdict" in shown.plain_sentence(SelectiveResults(rated(None)))
+
+
+def counted(**counts: float) -> list[Estimate]:
+    """Return what 40 answers did, none of which is right."""
+    did = dict.fromkeys(FATES, 0.0) | counts
+    signature = slice_of(abstained="incorrect")
+    rate = Estimate("error_rate", slice_of(**WHERE), 1.0, n=40, signature=signature)
+    asked = slice_of(**WHERE, asked="answerable")
+    return [rate, *(Estimate("answer_count", asked + slice_of(did=d), n) for d, n in did.items())]
+
+
+@pytest.mark.parametrize(
+    ("counts", "said", "never"),
+    [
+        ({"wrong": 40}, "40 of its 40 short answers are wrong", "not right"),
+        ({"declined": 40}, "not right (none wrong, 40 declined)", "are wrong"),
+        ({"wrong": 30, "hedged_wrong": 3, "declined": 7}, "(30 wrong, 7 declined)", "are wrong"),
+    ],
+)
+def test_wrong_is_what_states_something_false(
+    counts: dict[str, float], said: str, never: str
+) -> None:
+    sentence = shown.plain_sentence(SelectiveResults(counted(**counts)))
+    assert said in sentence
+    assert never not in sentence
+
+
+def scored(aurocs: dict[str, float], problem: str | None = None) -> list[Estimate]:
+    """Return a leaderboard, all from the same 180 pairs of 10 wrong and 18 right answers."""
+    return [
+        Estimate("error_rate", slice_of(**WHERE), 10 / 28, numerator=10, denominator=28, n=28),
+        *(
+            Estimate(
+                "auroc", slice_of(**WHERE, score=name), value, 0.4, 0.95,
+                numerator=180 * value, denominator=180, n=28, problem=problem,
+            )
+            for name, value in aurocs.items()
+        ),
+    ]  # fmt: skip
+
+
+SCORES = {"perplexity": 0.9, "semantic_entropy": 0.8, "num_sets": 0.7, "length_words": 0.6}
+
+
+@pytest.mark.parametrize("scores", [1, 3])
+def test_the_best_of_many_is_called_that(scores: int) -> None:
+    names = [*list(SCORES)[:scores], "length_words"]
+    text = shown.plain_sentence(SelectiveResults(scored({n: SCORES[n] for n in names})))
+    assert ("the best of 3 scores" in text) == (scores == 3)
+    assert ("perplexity" in text) == (scores == 1)
+    assert "90 %" in text
+
+
+def test_the_best_of_many_is_measured_where_it_was_not_chosen() -> None:
+    chosen = Estimate("auroc_best", slice_of(**WHERE), 0.71, 0.5, 0.86, denominator=180, n=28)
+    sheet = shown.sheet([*scored(SCORES), chosen])
+    assert "71 %" in sheet.opening.sentence
+    assert [tile.values[0][1].value for tile in sheet.tiles] == [10 / 28, 0.71, 0.6]
+    assert "auroc_best" in {e.name for e in main_numbers(sheet)}
+
+
+def test_an_auroc_of_few_pairs_is_no_headline() -> None:
+    """Ten wrong answers and nine right ones are 90 pairs."""
+    estimates = scored(SCORES)
+    estimates[0] = Estimate("error_rate", slice_of(**WHERE), 10 / 19, numerator=10, n=19)
+    sheet = shown.sheet(estimates)
+    assert "too few to rank scores (90 pairs" in sheet.opening.sentence
+    assert not any("AUROC" in tile.label for tile in sheet.tiles)
+    assert sheet.chart is None
+    (scores,) = (section for section in sheet.sections if section.id == "scores")
+    assert scores.charts
+
+
+def test_scores_on_too_few_answers_are_in_no_table_and_in_no_headline() -> None:
+    few = "1 right of 39 answers: a ranking needs at least 5 of each kind"
+    estimates = scored(SCORES, few)
+    estimates[0] = Estimate(
+        "error_rate", slice_of(**WHERE), 38 / 39, numerator=38, denominator=39, n=39
+    )
     results = SelectiveResults(estimates)
-    assert (
-        "19 of 20 scores tie as the best on these answers, with an AUROC of 1.00 [.40, .95] (180 "
-        "pairs; chance: .50)"
-    ) in headline(results, "short")
-    assert "Score 00" not in headline(results, "short")
-    told = "19 scores tie at 1.00; the 12 listed here are an arbitrary choice."
-    assert told in " ".join(table(estimates).split())
-    board = selective_charts.run_board_table(results, "short", 12)
-    assert board.caption.startswith("The first 12 of 21 scores, and length,")
-    assert board.notes == [told, "21 rows in total: 20 scores, plain length."]
-    whole = selective_charts.run_board_table(results, "short")
-    assert whole.notes == ["21 rows in total: 20 scores, plain length."]
-    # a cut between unequal ones says nothing
-    assert list(selective_charts.cut_in_ties(results, "short", 19)) == []
+    assert results.ranked("short") == []
+    sheet = shown.sheet(estimates)
+    assert [e.name for e in main_numbers(sheet)] == ["error_rate"]
+    text = " ".join(printed(estimates).split())
+    assert "too few are right" in text
+    assert "AUROC" not in text
+    assert "perplexity" not in text
+    assert sheet.chart is None
+    assert not shown.board_table(results, "short").rows
+    assert shown.not_computed(results)[0].caption.endswith(few)
 
 
-def test_what_a_board_holds_is_reconciled_with_the_first_sentence() -> None:
-    within = [
-        Estimate("auroc_within", slice_of(**WHERE, score=name), 0.7, 0.6, 0.8, n=28)
-        for name in ("num_sets", "length_words", "perplexity")
+def test_pairs_stand_beside_an_auroc() -> None:
+    board = shown.board_table(SelectiveResults(scored(SCORES)), "short")
+    found = cell(board, "perplexity", "AUROC")
+    assert isinstance(found, Estimate)
+    assert found.denominator == 180
+    assert "162/180" in sheet_page(shown.sheet(scored(SCORES)))
+
+
+def test_a_score_that_has_no_pairs_within_type_is_not_ranked_by_its_pooled_auroc() -> None:
+    # Pooled .9, which type priors give: it must not beat .7 within type.
+    within = Estimate("auroc_within", slice_of(**WHERE, score="num_sets"), 0.7, 0.6, 0.8, n=28)
+    results = SelectiveResults([*scored(SCORES), within])
+    assert results.ranked("short")[0] == "num_sets"
+    assert results.best("short", "perplexity").value is None
+
+
+def test_bars_of_equal_height_stand_in_the_order_of_the_scores() -> None:
+    names = ["perplexity", "num_sets", "lexical_similarity", "p_true", "exact_match_rate"]
+    rows = [Estimate("error_rate", slice_of(**WHERE), 0.4, n=40)]
+    rows += [Estimate("auroc", slice_of(**WHERE, score=name), 0.7, n=40) for name in names]
+    drawing = shown.auroc_bars(SelectiveResults(rows), 680)
+    assert drawing is not None
+    orders = set(re.findall(r'"domain": (\[[^]]*\])', drawing.to_json(indent=None)))
+    assert str([score_label(name) for name in names]).replace("'", '"') in orders
+
+
+def test_the_first_table_says_that_it_is_a_choice() -> None:
+    names = [f"score_{i:02}" for i in range(19)]
+    estimates = scored(dict.fromkeys(names, 1.0) | {"num_sets": 0.9, "length_words": 0.5})
+    results = SelectiveResults(estimates)
+    assert "Score 00" not in shown.plain_sentence(results)
+    table = shown.scores_table(results)
+    assert len(table.rows) == shown.SHOWN + 1
+    assert "arbitrary" in notes_of(table)[0]
+    assert len(shown.board_table(results, "short").rows) == 21
+
+
+def test_risk_is_drawn_with_the_words_as_a_point() -> None:
+    where = slice_of(**WHERE, score="perplexity")
+    rows = [
+        Estimate("error_rate", slice_of(**WHERE), 0.4, n=40),
+        *(
+            Estimate("risk", where + slice_of(coverage=f"{c:g}"), c / 2, denominator=40 * c, n=40)
+            for c in (0.1, 0.5, 1.0)
+        ),
+        Estimate("coverage_of_words", slice_of(**WHERE, score="words"), 0.75, n=40),
+        Estimate("risk_of_words", slice_of(**WHERE, score="words"), 0.3, 0.2, 0.4, n=30),
     ]
-    results = SelectiveResults([*_scores(SCORES), *within])
-    board = selective_charts.run_board_table(results, "short")
-    assert "the best of" not in headline(results, "short")
-    assert board.notes == [
-        "4 rows in total: 2 scores, plain length, semantic entropy (no pairs within type of fact)."
-    ]
-
-
-def test_parts_by_length_are_called_what_they_are() -> None:
-    where = slice_of(form="short", against="rouge_l")
-    parts = (("1", "1-1", 11, 0.1), ("3", "2-2", 13, 0.2), ("5", "3-5", 3, 0.4))
-    found = [
-        Estimate("false_negatives_fifth", where + slice_of(fifth=f, length=reach), v, n=n)
-        for f, reach, n, v in parts
-    ]
-    drawn = selective_charts.refusals_figure(SelectiveResults(found), "short", 680)
+    drawn = shown.risk(SelectiveResults(rows), "short", 680)
     assert drawn is not None
-    assert [r["x"] for r in drawn_rows(drawn)] == ["1 (11)", "2 (13)", "3 to 5 (3)"]
-    title = drawn.to_dict()["layer"][0]["encoding"]["x"]["title"]
-    assert title == "right answers by number of words (count)"
+    found = (
+        [row for data in drawn.to_dict()["datasets"].values() for row in data]
+        if ("datasets" in drawn.to_dict())
+        else drawn.to_dict()["layer"][0]["data"]["values"]
+    )
+    # of four answers, a share is not drawn
+    assert {(row["series"], row["x"], row["y"]) for row in found} == {
+        ("perplexity", 0.5, 0.25), ("perplexity", 1.0, 0.5), ("its own words", 0.75, 0.3),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("missing", "known"), [(0, True), (2, True), (3, False)])
+def test_a_share_of_mostly_unread_answers_is_not_shown(missing: int, known: bool) -> None:
+    words = slice_of(**WHERE, score="words")
+    estimates = [
+        Estimate("error_rate", slice_of(**WHERE), value=0.4, n=10),
+        Estimate("coverage_of_words", words, value=1.0, n=2, missing=missing),
+    ]
+    (risk,) = (s for s in shown.sheet(estimates).sections if s.id == "risk")
+    (found,) = risk.tables[0].rows[0][1]
+    assert isinstance(found, Estimate)
+    assert (found.value is not None) == known
+    tiles = [tile.label for tile in shown.sheet(estimates).tiles]
+    assert any("not hedged" in label for label in tiles) == known
