@@ -30,7 +30,7 @@ from sayso.report.answers import (
 from sayso.report.differences import ranked_sentence
 from sayso.report.opening import example, how_often, middle, open_page
 from sayso.report.sheet import render_sheet
-from sayso.score_files import leaderboard
+from sayso.score_files import page as score_page
 from sayso.storage.run_folder import Manifest
 from sayso.train import report as training_report
 from sayso.train import verdict as trainings
@@ -541,11 +541,11 @@ def test_a_file_of_answers_begins_with_its_errors(tmp_path: Path) -> None:
     ]
     board = sayso.leaderboard([{**row, "mine": float(row["mine"]) + n / 99}
                                for n, row in enumerate(rows)], ["mine"])  # fmt: skip
-    assert leaderboard.board_sentence(board) == (
+    assert score_page.board_sentence(board) == (
         "10 of the 30 judged answers are wrong, and an uncertainty score can point to them: given "
         "a wrong and a right answer, mine ranks the wrong one as less certain 100 % of the time "
         "(chance: 50 %)."
     )
     out = io.StringIO()
-    leaderboard.render_board(board, Console(file=out, width=80))
+    score_page.render_board(board, Console(file=out, width=80))
     assert out.getvalue().lstrip().startswith("10 of the 30 judged answers are wrong")
