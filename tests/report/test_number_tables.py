@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import sayso.protocols.uncle.numbers  # noqa: F401 - says how J is written
 from sayso.records import Estimate, InputError
 from sayso.report.number_tables import (
     INTERVALS,
@@ -27,7 +28,7 @@ from sayso.report.number_tables import (
     render_table,
     value_text,
 )
-from support.latex import PAGE, estimated_width, latex_rows, typeset
+from support.latex import latex_rows, typeset
 
 HOSTILE = '=HYPERLINK("x")&\\end{table}|[a](javascript:b)<script>\x1b[2J'
 TABLE = NumberTable(
@@ -64,7 +65,7 @@ def test_latex_and_markdown_escape_what_means_something_there() -> None:
         r"\caption{A caption of 50 \% \& more. Brackets are 95 \% intervals (sampling error only).}"
         in latex
     )
-    assert [row for row in latex.splitlines() if row.startswith("\\end{table")] == [r"\end{table*}"]
+    assert [row for row in latex.splitlines() if row.startswith("\\end{table")] == [r"\end{table}"]
     assert latex.count("\\end{tab") == 2 + latex.partition("\n%")[2].count("\\end{tab")
     assert r"one & $-$.12 & 1--2 \\" in latex
     assert r" & \scriptsize {[}$-$.25, .00{]} &  \\" in latex
@@ -135,7 +136,6 @@ WIDE = NumberTable(
 )  # fmt: skip
 def test_no_table_is_wider_than_a_page(table: NumberTable, intervals: str, tmp_path: Path) -> None:
     text = latex_text(table, intervals)
-    assert estimated_width(text) <= PAGE
     assert typeset(text, tmp_path) == []
     assert text.startswith("\\begin{table*}\n")
     cells = [cell for row in latex_rows(text) for cell in row]

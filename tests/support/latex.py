@@ -1,4 +1,4 @@
-"""LaTeX tables read back, measured, and typeset where LaTeX is installed."""
+"""LaTeX tables read back, and typeset where LaTeX is installed."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import shutil
 import subprocess
 from pathlib import Path
 
-#: points between the margins of the class ``article`` on one column
-PAGE = 345
 TABULAR = re.compile(r"\\begin\{tabular\}\{([lr]+)\}\n(.*?)\\end\{tabular\}", re.DOTALL)
-#: points of a digit in letters of each size, and of a sign such as a point or a bracket in digits
-POINTS, NARROW = {"small": 4.8, "footnotesize": 4.3, "scriptsize": 4.0}, 0.6
+#: what shrinks a tabular to the line
+FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 
 
 def latex_rows(text: str) -> list[list[str]]:
     """Return the cells of a LaTeX table; fails for anything that would not compile.
 
     Braces and dollars balance, every special sign is escaped, every row has all columns, and only
-    commands of booktabs and of LaTeX itself stand there. The lines of a row are joined.
+    commands of booktabs, graphicx and of LaTeX itself stand there. The lines of a row are joined.
     """
     text = "\n".join(row for row in text.splitlines() if not row.startswith("%"))
     kind = "table*" if "\\begin{table*}" in text else "table"
     assert text.count(f"\\begin{{{kind}}}") == text.count(f"\\end{{{kind}}}") == 1
+    assert text.count(FITTED) == len(TABULAR.findall(text)) == 1  # no wider than the line
     commands = set(re.findall(r"\\([A-Za-z]+)", text))
     assert commands <= {
         "begin", "end", "centering", "caption", "label", "small", "footnotesize", "scriptsize",
-        "setlength", "tabcolsep", "addlinespace", "par", "medskip", "toprule", "midrule",
+        "resizebox", "ifdim", "width", "linewidth", "else", "fi", "addlinespace", "toprule",
+        "midrule",
         "bottomrule", "cmidrule", "multicolumn", "textbf", "texttt", "textbackslash",
         "textless", "textgreater", "textbar", "textasciitilde", "textasciicircum",
         "textasciigrave", "pm", "cdot", "geq", "times", "mu", "rightarrow", "dots", "leq",
@@ -66,29 +66,6 @@ def latex_rows(text: str) -> list[list[str]]:
     return rows
 
 
-def estimated_width(text: str) -> float:
-    """Return about how wide the widest tabular is: signs of the widest cell of each column."""
-    size = next(size for size in POINTS if f"\\{size}\n" in text)
-    found = re.search(r"\\tabcolsep\}\{([\d.]+)pt\}", text)
-    assert found is not None
-    space, widest = float(found[1]), 0.0
-    for align, body in TABULAR.findall(text):
-        columns = [0.0] * len(align)
-        for row in body.splitlines():
-            if not row.endswith(r" \\") or "\\multicolumn" in row:
-                continue
-            for place, cell in enumerate(re.split(r"(?<!\\)&", row.removesuffix(r" \\"))):
-                points = POINTS["scriptsize" if "\\scriptsize" in cell else size]
-                plain = re.sub(r"\\(scriptsize|textbf)\b", "", cell).strip()
-                signs = re.sub(r"\\[A-Za-z]+|\\.|\$-\$", "x", plain)
-                signs = re.sub(r"[{}$]", "", signs)
-                narrow = len(re.findall(r"[][.,:;!'|()ijlft -]", signs))
-                digits = len(signs) - narrow + NARROW * narrow
-                columns[place] = max(columns[place], points * digits)
-        widest = max(widest, sum(columns) + 2 * space * len(columns))
-    return widest
-
-
 def typeset(text: str, folder: Path) -> list[str]:
     """Return the lines of a table that LaTeX finds too wide; fails where it does not compile.
 
@@ -97,7 +74,7 @@ def typeset(text: str, folder: Path) -> list[str]:
     if shutil.which("pdflatex") is None:
         return []
     file = folder / "t.tex"
-    head = "\\documentclass[a4paper]{article}\\usepackage{booktabs}\\begin{document}\n"
+    head = "\\documentclass[a4paper]{article}\\usepackage{booktabs,graphicx}\\begin{document}\n"
     file.write_text(f"{head}{text}\\end{{document}}\n", encoding="utf-8")
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", file.name],

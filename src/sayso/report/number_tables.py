@@ -91,7 +91,7 @@ class NumberTable(NamedTuple):
         return f"{self.caption} {self.source}".strip()
 
     def to_latex(self, intervals: str = "brackets", best: bool = True) -> str:
-        """Return the table as LaTeX for the package booktabs.
+        """Return the table as LaTeX for the packages booktabs and graphicx.
 
         ``intervals`` are "brackets", "plusminus" (half their width) or "none"; with ``best`` the
         best value of a column is bold, and all that are equally good. Raises InputError.
@@ -362,10 +362,10 @@ ABOUT_BEST_OF = "Bold is the best value of a column for each {}."
 
 
 def latex_text(table: NumberTable, intervals: str = "brackets", best: bool = True) -> str:
-    """Return a table as LaTeX for the package booktabs.
+    """Return a table as LaTeX for the packages booktabs and graphicx.
 
-    A table that one column of a two-column paper holds is a ``table``, a wider one a ``table*``;
-    one that is wider than a page is set in parts. ``intervals`` are "brackets", "plusminus" (half
+    A table of a few columns is a ``table``, a wider one a ``table*``; one that is wider than the
+    line is shrunk to it (package graphicx). ``intervals`` are "brackets", "plusminus" (half
     their width) or "none", below the values; with ``best`` the best value of a column is bold: what
     is best as it is written, and all that are equally good, where the table knows whether more is
     better. Raises InputError.
@@ -397,14 +397,13 @@ def latex_text(table: NumberTable, intervals: str = "brackets", best: bool = Tru
         )
         for r, (labels, es) in enumerate(table.rows)
     ]
-    size, width, tabular = tabulars(LatexGrid(table.labels, heads, rows, table.groups))
-    kind = "table" if width <= COLUMN else "table*"
+    kind = "table" if len(heads) < BOTH_COLUMNS else "table*"
     return "\n".join(
         [
             rf"\begin{{{kind}}}", r"\centering", rf"\caption{{{caption}}}",
-            rf"\label{{tab:{label}}}", rf"\{size}",
-            rf"\setlength{{\tabcolsep}}{{{SIZES[size][1]:g}pt}}", *tabular, rf"\end{{{kind}}}",
-            *notes, "",
+            rf"\label{{tab:{label}}}", r"\small", FITTED,
+            *_tabular(LatexGrid(table.labels, heads, rows, table.groups)), "}",
+            rf"\end{{{kind}}}", *notes, "",
         ]
     )  # fmt: skip
 
@@ -504,20 +503,12 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-# ---- LaTeX: escaped signs, how wide a line is set, and tabulars that fit a page
-#
-# Widths are those of Computer Modern; Times and most other fonts are narrower.
+# ---- LaTeX: escaped signs, and a tabular that is no wider than the line
 
-#: points between the margins of the class ``article`` on one column, and of one of two columns
-PAGE, COLUMN = 345.0, 229.0
-#: points that the names of rows may take together, and a word of a head or the name of a group
-NAMES, HEAD, GROUP = 150.0, 52.0, 60.0
-#: sizes of the letters of a table, in points, each with the space beside a column
-SIZES = {"small": (9.0, 4.0), "footnotesize": (8.0, 3.0)}
-#: letters of an interval below its value
-SCRIPT = 7.0
-#: where a name may be broken
-_BREAKS = re.compile(r"(?<=[ @+:/_\-,])")
+#: columns of numbers from which a table takes both columns of a paper
+BOTH_COLUMNS = 5
+#: shrinks what is wider than the line, and leaves all else as it is (package graphicx)
+FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 
 _SIGNS = {
     **{c: f"\\{c}" for c in "&%$#_{}"},
@@ -536,14 +527,6 @@ _LATIN = frozenset(
 )
 #: signs that LaTeX would join
 _JOINED = re.compile(r"(?<=[-,'`!?<>])(?=[-,'`])")
-#: thousandths of the size of the letters -> the letters that are as wide
-_WIDE = {
-    280: ".,:;'`!|[]ijl", 335: "- ftrs()", 445: "cez?I", 530: "agkovxyu0123456789*/\"_–J",
-    560: "bdhnpqSF", 690: "EKLPTZRBC", 760: "ADGHNOQUVXY±−+=<>&", 860: "mw%@", 1030: "WM—…",
-}  # fmt: skip
-_UNITS = {letter: units for units, letters in _WIDE.items() for letter in letters}
-#: a letter that has no width here; one that LaTeX lacks is written as its number
-_OTHER, _NUMBERED = 600, 3_200
 
 
 class LatexCell(NamedTuple):
@@ -580,196 +563,38 @@ def _latex_sign(sign: str) -> str:
     return rf"\texttt{{U+{ord(sign):04X}}}"
 
 
-def set_width(text: str, size: float, *, bold: bool = False) -> float:
-    """Return about how many points wide a text is set in letters of a size."""
-    units = sum(
-        _UNITS.get(sign, _OTHER if sign.isascii() or sign in _LATIN else _NUMBERED)
-        for sign in line(text)
-    )
-    drawn = 1 + 0.045 * max(0.0, 10 - size)  # small letters are drawn wider
-    return units / 1000 * size * drawn * (1.16 if bold else 1.0)
-
-
-def broken(text: str, size: float, most: float) -> list[str]:
-    """Return a text in lines of at most ``most`` points, broken after a space or a sign."""
-    lines = [""]
-    for part in _BREAKS.split(line(text)):
-        if lines[-1] and set_width((lines[-1] + part).rstrip(), size) > most:
-            lines.append("")
-        for sign in part:
-            if lines[-1] and set_width((lines[-1] + sign).rstrip(), size) > most:
-                lines.append("")
-            lines[-1] += sign
-    return [one.strip() for one in lines if one.strip()] or [""]
-
-
-def tabulars(grid: LatexGrid) -> tuple[str, float, list[str]]:
-    """Return the size of the letters, the width in points, and the lines of one or more tabulars.
-
-    A table that is too wide for a page is set smaller, and then in parts below each other, each
-    with the names of the rows.
-    """
-    tried = {size: _fitted(grid, *measures) for size, measures in SIZES.items()}
-    every = range(len(grid.columns))
-    fitting = (size for size, fitted in tried.items() if fitted.width(every) <= PAGE)
-    size = next(fitting, list(tried)[-1])
-    fitted = tried[size]
-    parts = _parts(grid, fitted)
-    lines: list[str] = []
-    for number, part in enumerate(parts):
-        lines += [r"\par\medskip"] if number else []
-        lines += _tabular(grid, fitted, part)
-    return size, max(fitted.width(part) for part in parts), lines
-
-
-class _Fitted(NamedTuple):
-    """Names of rows in lines, heads in lines, and the points of names and of each column."""
-
-    names: list[list[list[str]]]
-    heads: list[list[str]]
-    columns: list[float]
-    label: float
-    space: float
-    size: float
-
-    def width(self, part: Sequence[int]) -> float:
-        return self.label + sum(self.columns[c] + 2 * self.space for c in part)
-
-
-def _fitted(grid: LatexGrid, size: float, space: float) -> _Fitted:
-    """Return a grid in lines, in letters of a size, with ``space`` points beside each column."""
-    wanted = [
-        max(set_width(text, size) for text in (head, *(labels[n] for labels, _ in grid.rows)))
-        for n, head in enumerate(grid.labels)
-    ]
-    given = _shares(wanted, NAMES)
-    names = [
-        [broken(text, size, most) for text, most in zip(labels, given, strict=True)]
-        for labels, _ in grid.rows
-    ]
-    label = sum(map(min, wanted, given)) + 2 * space * len(given)
-    heads, columns = [], []
-    for c, head in enumerate(grid.columns):
-        cells = [entries[c] for _, entries in grid.rows]
-        own = max((_cell_width(cell, size) for cell in cells), default=0.0)
-        lines = broken(head, size, max(own, HEAD))
-        heads.append(lines)
-        columns.append(max(own, *(set_width(text, size) for text in lines)))
-    start = 0
-    for name, count in grid.groups:  # the last column of a group takes what its name needs
-        lines = broken(name, size, _group_room(columns[start : start + count], space))
-        over = max(set_width(text, size) for text in lines)
-        columns[start + count - 1] += max(
-            0.0, over - sum(columns[start : start + count]) - 2 * space * (count - 1)
-        )
-        start += count
-    return _Fitted(names, heads, columns, label, space, size)
-
-
-def _cell_width(cell: LatexCell, size: float) -> float:
-    return max(set_width(cell.text, size, bold=cell.bold), set_width(cell.below, SCRIPT))
-
-
-def _group_room(columns: Sequence[float], space: float) -> float:
-    return max(GROUP, sum(columns) + 2 * space * (len(columns) - 1))
-
-
-def _shares(wanted: Sequence[float], room: float) -> list[float]:
-    """Return what each gets of a room: what it wants, or as much as others that get less."""
-    given = [0.0] * len(wanted)
-    left = room
-    order = sorted(range(len(wanted)), key=wanted.__getitem__)
-    for done, n in enumerate(order):
-        given[n] = min(wanted[n], left / (len(order) - done))
-        left -= given[n]
-    return given
-
-
-def _parts(grid: LatexGrid, fitted: _Fitted) -> list[list[int]]:
-    """Return the columns of each tabular: as few as fit, about as wide as each other."""
-    fewest = _filled(grid, fitted, PAGE)
-    for most in range(int(fitted.label) + 20, int(PAGE), 5):
-        parts = _filled(grid, fitted, most)
-        if len(parts) == len(fewest) and max(map(fitted.width, parts)) <= PAGE:
-            return parts
-    return fewest
-
-
-def _filled(grid: LatexGrid, fitted: _Fitted, most: float) -> list[list[int]]:
-    """Return columns in parts of at most ``most`` points; groups stay whole where they fit."""
-    units, start = [], 0
-    for _, count in grid.groups or [("", 1)] * len(grid.columns):
-        unit = list(range(start, start + count))
-        units += [unit] if fitted.width(unit) <= PAGE else [[c] for c in unit]
-        start += count
-    parts: list[list[int]] = [[]]
-    for unit in units:
-        if parts[-1] and fitted.width([*parts[-1], *unit]) > most:
-            parts.append([])
-        parts[-1] += unit
-    return parts
-
-
-def _tabular(grid: LatexGrid, fitted: _Fitted, part: Sequence[int]) -> Iterator[str]:
-    """Yield the lines of a tabular of some columns."""
-    yield rf"\begin{{tabular}}{{{'l' * len(grid.labels)}{'r' * len(part)}}}"
+def _tabular(grid: LatexGrid) -> Iterator[str]:
+    """Yield the lines of a tabular, each interval below its value."""
+    yield rf"\begin{{tabular}}{{{'l' * len(grid.labels)}{'r' * len(grid.columns)}}}"
     yield r"\toprule"
-    yield from _group_lines(grid, fitted, part)
-    heads = [fitted.heads[c] for c in part]
-    tall = max((len(head) for head in heads), default=1)
-    for at in range(tall):  # heads stand on the rule below them
-        own = (head[at - tall + len(head)] if at >= tall - len(head) else "" for head in heads)
-        labels = grid.labels if at == tall - 1 else [""] * len(grid.labels)
-        yield _latex_row([latex(text) for text in (*labels, *own)])
+    yield from _group_lines(grid)
+    yield _latex_row([latex(text) for text in (*grid.labels, *grid.columns)])
     yield r"\midrule"
-    deep = [
-        max([1 + any(cells[c].below for c in part), *map(len, names)])
-        for names, (_, cells) in zip(fitted.names, grid.rows, strict=True)
-    ]
-    for number, (names, (_, cells)) in enumerate(zip(fitted.names, grid.rows, strict=True)):
-        if number and max(deep) > 1:
+    deep = any(cell.below for _, cells in grid.rows for cell in cells)
+    for number, (names, cells) in enumerate(grid.rows):
+        if number and deep:
             yield r"\addlinespace[2pt]"
-        for at in range(deep[number]):
-            labels = [latex(name[at]) if at < len(name) else "" for name in names]
-            yield _latex_row([*labels, *(_latex_line(cells[c], at) for c in part)])
+        texts = (rf"\textbf{{{latex(c.text)}}}" if c.bold else latex(c.text) for c in cells)
+        yield _latex_row([*map(latex, names), *texts])
+        if any(cell.below for cell in cells):
+            below = (rf"\scriptsize {latex(c.below)}" if c.below else "" for c in cells)
+            yield _latex_row([*("" for _ in names), *below])
     yield r"\bottomrule"
     yield r"\end{tabular}"
 
 
-def _latex_line(cell: LatexCell, at: int) -> str:
-    """Return the first, the second or a later line of a cell."""
-    if at == 0:
-        return rf"\textbf{{{latex(cell.text)}}}" if cell.bold else latex(cell.text)
-    return rf"\scriptsize {latex(cell.below)}" if at == 1 and cell.below else ""
+def _group_lines(grid: LatexGrid) -> Iterator[str]:
+    """Yield the names of groups above their columns, and their rules."""
+    cells, rules, first = [""] * len(grid.labels), [], len(grid.labels) + 1
+    for name, count in grid.groups:
+        cells.append(rf"\multicolumn{{{count}}}{{c}}{{{latex(name)}}}")
+        rules += [rf"\cmidrule(lr){{{first}-{first + count - 1}}}"] if name else []
+        first += count
+    if grid.groups:
+        yield _latex_row(cells)
+    if rules:
+        yield " ".join(rules)
 
 
 def _latex_row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
-
-
-def _group_lines(grid: LatexGrid, fitted: _Fitted, part: Sequence[int]) -> Iterator[str]:
-    """Yield the names of groups above the columns of a part, and their rules."""
-    if not grid.groups:
-        return
-    owner = [n for n, (_, count) in enumerate(grid.groups) for _ in range(count)]
-    spans: list[tuple[list[str], int]] = []
-    for n in dict.fromkeys(owner[c] for c in part):
-        own = [c for c in part if owner[c] == n]
-        room = _group_room([fitted.columns[c] for c in own], fitted.space)
-        spans.append((broken(grid.groups[n][0], fitted.size, room), len(own)))
-    tall = max(len(lines) for lines, _ in spans)
-    for at in range(tall):
-        cells = [""] * len(grid.labels)
-        for lines, count in spans:
-            text = lines[at - tall + len(lines)] if at >= tall - len(lines) else ""
-            if text:
-                cells.append(rf"\multicolumn{{{count}}}{{c}}{{{latex(text)}}}")
-            else:
-                cells += [""] * count
-        yield _latex_row(cells)
-    rules, first = [], len(grid.labels) + 1
-    for lines, count in spans:
-        rules += [rf"\cmidrule(lr){{{first}-{first + count - 1}}}"] if lines != [""] else []
-        first += count
-    if rules:
-        yield " ".join(rules)
