@@ -172,7 +172,7 @@ class ScoreFlags:
     verbose: Annotated[
         bool,
         Parameter(
-            help="also list the scores that were not computed and why, and every audit",
+            help="print every table, and list the scores that were not computed, with the reason",
             negative="",
         ),
     ] = False

@@ -50,7 +50,9 @@ def write_watch_page(place: Path, shown: WatchPage) -> None:
     ]
     if guard is not None and guard["withdrawn"] is not None:
         made.append((guard["file"], f"withdrawn on {guard['withdrawn']}. Reason: {guard['why']}"))
-    if write_index(place, sheet_page(watch_sheet(shown), made=[("Watch", made)])) is None:
+    log = summary["log"]
+    text = sheet_page(watch_sheet(shown), made=[("Watch", made)], title=log, about=[("log", log)])
+    if write_index(place, text) is None:
         raise InputError(f"--page {place} is not a page of sayso: give another name")
 
 
@@ -59,7 +61,7 @@ def watch_sheet(shown: WatchPage) -> Sheet:
     charts = {rate: _chart(rate, shown) for rate in shown.words}
     first = charts.pop(shown.alarms[0]["rate"] if shown.alarms else next(iter(charts)))
     return Sheet(
-        f"Do the answers in {shown.summary['log']} still hold?",
+        "Do the answers of this log still hold?",
         PageOpening(watch_sentence(shown), NOT_SHOWN),
         chart=first,
         main=watched_rates_table(shown),

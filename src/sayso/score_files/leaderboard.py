@@ -305,19 +305,16 @@ class RowTexts:
 
     def __init__(self) -> None:
         self._rows: list[Ids] = []
-        self._many = False
 
     def add(self, row: AnswerRow) -> None:
-        """Read a row; of more than :data:`PAIRED` none is kept."""
-        if self._many or len(self._rows) >= PAIRED:
-            self._many, self._rows = True, []
-        else:
+        """Read a row; of more than :data:`PAIRED` no more are kept."""
+        if len(self._rows) <= PAIRED:
             self._rows.append(ngrams(row.question, row.answer or ""))
 
     def put_into(self, table: FloatColumns, decides: str, seed: int) -> str:
         """Give a table the baseline, ranked within folds; return why there is none, or nothing."""
         table.put(TEXT_ONLY, np.full(table.rows, np.nan))
-        if self._many:
+        if len(self._rows) > PAIRED:
             return f"not learned from more than {PAIRED:,} rows"
         wrong = 1 - table.column(f"correct:{decides}")
         found = text_only(self._rows, wrong, table.column(QUESTION_NUMBER), seed=seed)
