@@ -222,12 +222,11 @@ def render_compare(
         f"--json has {len(left):,} more; {sum(left):,} of them differ." * any(left),
         f"--json has {len(left):,} more, none of which differs." * (bool(left) and not any(left)),
     ]
-    rows = []
-    for e in shown:
-        label = ", ".join(
-            filter(None, (words.metrics.named(e.name).shown_symbol, words.of(e.where)))
-        )
-        rows.append(((label,), (e, verdict_of(e, words))))
+    rows = [
+        ((f"{words.metrics.named(e.name).column}, {words.of(e.where)}".removesuffix(", "),),
+         (e, verdict_of(e, words)))
+        for e in shown
+    ]  # fmt: skip
     table = NumberTable(
         "", f"{second} minus {first} [95 % interval, sampling error only]", ("",),
         ("difference", "verdict"), rows, tuple(filter(None, about)), "difference",

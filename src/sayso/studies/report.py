@@ -339,18 +339,20 @@ def write_study(
     every = [ProtocolTables(study, name) for name in study.protocols]
     sheets = study_sheets(study, every)
     written = [table for tables in every for table in tables.written]
-    laid_out = [table for name in named for table in layout_tables(study, name)]
+    laid_out = {name: layout_tables(study, name) for name in named}
     out.mkdir(parents=True, exist_ok=True)
     place = write_index(out / INDEX, _page(study, sheets, laid_out, written, out))
     if place is None:
         raise InputError(f"{out / INDEX} is not a page of sayso: choose another --out")
-    write_tables([*written, *laid_out], out / TABLES, intervals)
+    write_tables(
+        [*written, *(t for tables in laid_out.values() for t in tables)], out / TABLES, intervals
+    )
     return place
 
 
 def study_figures(study: StudyNumbers, named: Sequence[str] = ()) -> list[Figure]:
     """Return every chart of a study's page; ``named`` are layouts."""
-    laid_out = [_laid_out(t) for name in named for t in layout_tables(study, name)]
+    laid_out = [_laid_out(name, layout_tables(study, name)) for name in named]
     own = [chart for sheet in study_sheets(study).values() for chart in sheet.charts]
     return figures_in([c.figure for c in (*own, *(c for s in laid_out for c in s.charts))])
 
@@ -374,7 +376,7 @@ def every_table(study: StudyNumbers) -> list[NumberTable]:
 def _page(
     study: StudyNumbers,
     shown: Mapping[str, Sheet],
-    laid_out: Sequence[NumberTable],
+    laid_out: Mapping[str, Sequence[NumberTable]],
     written: Sequence[NumberTable],
     out: Path,
 ) -> str:
@@ -385,7 +387,7 @@ def _page(
         question = f"A study of {many(len(study.models), 'model')}, {asked_of(study, study.data)}"
         first = first._replace(question=question, chart=None, main=None)
     cautions = [text for one in shown.values() for text in one.cautions]
-    layouts_shown = [_laid_out(table, cautions) for table in laid_out]
+    layouts_shown = [_laid_out(name, tables, cautions) for name, tables in laid_out.items()]
     lost = [o for o in study.outcomes if o.status not in ("done", "kept")]
     unfinished = [
         f"{o.protocol}, {line(o.model, 60)}, {line(o.data, 60)}: {o.status} {line(o.reason, 300)}"
@@ -424,24 +426,22 @@ def _among_others(protocol: str, sheet: Sheet, first: Sheet) -> list[Section]:
 TOO_MANY = "There are too many curves for a chart; one is drawn for up to six."
 
 
-def _laid_out(table: NumberTable, said: Sequence[str] = ()) -> Section:
-    """Return a layout's table with its chart and files; too many curves are left out.
+def _laid_out(name: str, tables: Sequence[NumberTable], said: Sequence[str] = ()) -> Section:
+    """Return the tables of a layout with their charts and files; too many curves are left out.
 
     Notes that are among ``said`` stand elsewhere on the page.
     """
-    table = table._replace(notes=tuple(note for note in table.notes if note not in said))
-    every, layout = layouts(), table.name
-    title = every[layout][1].title if layout in every else ""
-    if not title:
-        layout, _, number = table.name.rpartition("-")
-        title = f"{every[layout][1].title}, part {number}"
-    drawn = []
-    if table.chart is not None and table.rows:
-        caption = line(table.title, 300)
-        drawn = [Chart(table.name, table.chart, caption, caption)]
-        if drawn[0].figure is None:
-            drawn, table = [], table._replace(notes=(*table.notes, TOO_MANY))
-    return Section(table.name, title, [table], drawn, html=_files([table]))
+    shown, drawn = [], []
+    for table in tables:
+        notes = [note for note in table.notes if note not in said]
+        if table.chart is not None and table.rows:
+            caption = line(table.title, 300)
+            chart = Chart(table.name, table.chart, caption, caption)
+            lost = chart.figure is None
+            drawn += [] if lost else [chart]
+            notes += [TOO_MANY] if lost else []
+        shown.append(table._replace(notes=tuple(notes)))
+    return Section(name, layouts()[name][1].title, shown, drawn, html=_files(tables))
 
 
 def _runs(study: StudyNumbers, written: Sequence[NumberTable], out: Path) -> Section:

@@ -154,6 +154,7 @@ NUMBERS = MetricTable(
         "AUROC for an answer that is not right (.5 = chance)",
         "Probability that a score ranks an answer that is not right as less certain than a right "
         "one.",
+        head="AUROC",
         notation="fraction",
         higher=True,
     ),
@@ -161,6 +162,7 @@ NUMBERS = MetricTable(
         "auroc_within",
         "AUROC for an answer that is not right, within type of fact (.5 = chance)",
         "AUROC over pairs of answers about the same type of fact.",
+        head="AUROC within type",
         notation="fraction",
         higher=True,
     ),
