@@ -78,9 +78,7 @@ def test_page_terminal_and_tables_never_fall_back_to_a_name(
     assert report.write(result.path).is_file()
     printed = io.StringIO()
     for verbose in (False, True):
-        report.render_run(
-            result.estimates, Console(file=printed), result.manifest, entities=3, verbose=verbose
-        )
+        report.render_run(result.estimates, Console(file=printed), result.manifest, verbose=verbose)
     assert printed.getvalue().strip()
     assert "what it means" in result._repr_html_()
     assert {row["name"] for row in result.table()} <= names

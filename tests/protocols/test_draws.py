@@ -67,7 +67,7 @@ def stuck(request: Request) -> Generation:
 
 def shown(result: Result) -> str:
     console = Console(file=io.StringIO(), width=100)
-    report.render_run(result.estimates, console, result.manifest, entities=8)
+    report.render_run(result.estimates, console, result.manifest)
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 

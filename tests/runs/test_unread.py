@@ -52,7 +52,7 @@ def cascade(engine: ScriptedEngine) -> CascadeJudge:
 def printed(result: Any) -> str:
     out = io.StringIO()
     console = Console(file=out, width=100)
-    report.render_run(result.estimates, console, result.manifest, entities=result.entities)
+    report.render_run(result.estimates, console, result.manifest)
     return " ".join(out.getvalue().split())
 
 
