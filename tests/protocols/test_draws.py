@@ -89,9 +89,9 @@ def test_five_equal_probes_are_not_silent(tmp_path: Path) -> None:
     assert all((e.value, e.problem) == (None, ALIKE) for e in fallen)
     # on top of the table and of the page, before any number
     text = " ".join(shown(result).split())
-    assert text.index("The draws never vary") < text.index("The model knew")
+    assert text.index("The draws never vary") < text.index("facts it knew")
     page = report.write(result.path).read_text()
-    assert page.index("The draws never vary") < page.index('id="metrics"')
+    assert page.index("The draws never vary") < page.index('id="numbers"')
     # and a second time from the cache alone
     again = run(tmp_path, ScriptedEngine(stuck, "stuck", logprob=-0.5))
     assert again.manifest.cautions == result.manifest.cautions
