@@ -72,11 +72,8 @@ def _forest(table: NumberTable, title: str, kinds: tuple[str, ...]) -> NumberTab
         for name, entries in _numbers(table)
         for kind, e in zip(kinds, entries, strict=True)
     ]
-
-    def drawn(width: int) -> charts.Drawing | None:
-        return charts.forest_plot(points, order, width, title, [], kinds, 0.5)
-
-    return table._replace(chart=drawn)
+    drawn = partial(charts.forest_plot, points, order, references=[], kinds=kinds, base=0.5)
+    return table._replace(chart=partial(drawn, title=title))
 
 
 def table1(shown: LayoutRuns) -> list[NumberTable]:
@@ -184,8 +181,8 @@ def by_confidence(shown: LayoutRuns) -> list[NumberTable]:
         rows = {(name, part_of(d.where, "bin")): (c, d, f"{d.n:,}") for name, c, d in found}
         columns = "confidence", "decisiveness", "answers"
         drawn = partial(charts.series_chart, points, titles=titles)
-        table = NumberTable("", caption, ("method", "bin"), columns, [*rows.items()])
-        tables.append(table._replace(chart=drawn))
+        heads = "method", "bin"
+        tables.append(NumberTable("", caption, heads, columns, [*rows.items()], chart=drawn))
     return tables
 
 

@@ -599,7 +599,7 @@ def _tiles(results: FaithfulnessResults) -> list[Tile]:
         Tile(label, [(of, results.first(name, form)) for of, form in forms.items()])
         for name, label in parts.items()
     ]
-    return tiles if forms else []
+    return [tile for tile in tiles if any(e.value is not None for _, e in tile.values)]
 
 
 def _sections(results: FaithfulnessResults, sides: Sequence[RunColumn]) -> Iterator[Section]:
