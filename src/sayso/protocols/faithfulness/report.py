@@ -297,7 +297,7 @@ def method_table(
     return table._replace(columns=(*table.columns, called), rows=longer)
 
 
-def main_table(results: FaithfulnessResults) -> NumberTable:
+def skill_table(results: FaithfulnessResults) -> NumberTable:
     """Return skill and both means of each method, and of how many claims."""
     caption = "Skill, sureness of words, agreement of draws [95 % interval, sampling error]"
     columns = {"skill": "skill", "words": "mean_decisiveness", "draws": "mean_confidence"}
@@ -577,7 +577,7 @@ def sheet(
         opening(results, manifest),
         _tiles(results),
         next(iter(charts(results)), None),
-        main_table(results),
+        skill_table(results),
         [corrected_section(run, NUMBERS, part_label), *_sections(results, sides)],
         [EQUAL_BINS] if named else [],
         words_read(results, manifest, run),
