@@ -157,22 +157,13 @@ def _verdicts(
     return {v.target: v for v in every if of is None or v.target in of}
 
 
-class _Answering(NamedTuple):
-    """The texts of a run that answer, in their order: id, topic, method."""
-
-    id: str
-    topic: str
-    method: str
-
-
-def _answering(folder: RunFolder, questions: dict[str, Question]) -> list[_Answering]:
+def _answering(folder: RunFolder, questions: dict[str, Question]) -> Iterator[tuple[str, str, str]]:
+    """Yield id, topic and method of the texts that answer, in their order."""
     verdicts = _verdicts(folder, STAGE)
-    answered = {target for target, v in verdicts.items() if v.label == RESPONSIVE}
-    return [
-        _Answering(g.id, q.entity or q.text, g.method)
-        for g in _stored(folder, f"generations/{STAGE}", Generation)
-        if g.id in answered and (q := questions.get(g.question)) is not None
-    ]
+    for g in _stored(folder, f"generations/{STAGE}", Generation):
+        verdict, q = verdicts.get(g.id), questions.get(g.question)
+        if q is not None and verdict is not None and verdict.label == RESPONSIVE:
+            yield g.id, q.entity or q.text, g.method
 
 
 class ShownText(NamedTuple):
@@ -202,8 +193,8 @@ def read_drawn(folder: RunFolder, seed: int = 0, most: int = MOST_TEXTS) -> Draw
     """Draw texts of a run that answer, and return them with all that is known of their claims."""
     questions = {q.id: q for q in _stored(folder, "questions", Question)}
     by_topic: dict[str, list[str]] = defaultdict(list)
-    for one in _answering(folder, questions):
-        by_topic[one.topic].append(one.id)
+    for target, topic, _ in _answering(folder, questions):
+        by_topic[topic].append(target)
     stored = _StoredClaims(folder, drawn_texts(by_topic, seed, most))
     return DrawnTexts(
         [stored.text(g, questions[g.question]) for g in stored.texts],
@@ -344,35 +335,24 @@ def texts_section(folder: RunFolder, seed: int) -> Section:
     return Section("answers", "The texts, claim by claim", html=html)
 
 
-class Counted(NamedTuple):
-    """A text by its id: how many of its claims are supported, of those that are rated."""
-
-    id: str
-    supported: int
-    rated: int
-
-    @property
-    def share(self) -> float:
-        """The share of supported claims."""
-        return self.supported / self.rated
-
-
 def text_examples(folder: RunFolder, method: str) -> ChosenExamples:
     """Return the texts with the largest, the smallest and the median share of supported claims."""
     questions = {q.id: q for q in _stored(folder, "questions", Question)}
-    counted = {one.id: one for one in _supported(folder, questions, method)}
-    if not counted:
+    rated = _rated(folder)
+    own = [text for text, _, of in _answering(folder, questions) if of == method and text in rated]
+    if not own:
         return NO_EXAMPLES
-    order = sorted(counted.values(), key=lambda text: (-text.share, -text.rated))
-    worst = min(order, key=lambda text: (text.share, -text.rated))
-    chosen = {order[0].id: "The best text"}
-    chosen.setdefault(worst.id, "The worst text")
-    chosen.setdefault(order[len(order) // 2].id, "A typical text")
+    share = {text: rated[text]["S"] / rated[text].total() for text in own}
+    order = sorted(own, key=lambda text: (-share[text], -rated[text].total()))
+    chosen = {order[0]: "The best text"}
+    worst = min(order, key=lambda text: (share[text], -rated[text].total()))
+    chosen.setdefault(worst, "The worst text")
+    chosen.setdefault(order[len(order) // 2], "A typical text")
     stored = _StoredClaims(folder, [*chosen])
     shown: list[Example] = []
     for text in stored.texts:
-        own, q = counted[text.id], questions[text.question]
-        note = f"{own.supported:,} of {own.rated:,} claims are supported."
+        counts, q = rated[text.id], questions[text.question]
+        note = f"{counts['S']:,} of {counts.total():,} claims are supported."
         wrong = next((one.claim for one in stored.notes(text) if one.label == "NS"), "")
         note += f" Not supported: “{wrong}”" if wrong else ""
         shown.append(example(chosen[text.id], q.entity or q.text, "", text.text, note=note))
@@ -383,16 +363,13 @@ def text_examples(folder: RunFolder, method: str) -> ChosenExamples:
     return ChosenExamples(shown, rule)
 
 
-def _supported(folder: RunFolder, questions: dict[str, Question], method: str) -> Iterator[Counted]:
-    """Yield the texts of a method that answer and have a rated claim, in their order."""
-    text_of = {c.id: c.generation for c in _stored(folder, f"claims/{STAGE}", Claim)}
+def _rated(folder: RunFolder) -> dict[str, Counter[str]]:
+    """Return how many claims of each text are supported, and not; people's labels come first."""
     labels = {target: v.label for target, v in _verdicts(folder, SUPPORT).items()}
     said = _verdicts(folder, PEOPLE).items()
     labels |= {target: v.label for target, v in said if v.label is not None}
-    tally: dict[str, Counter[str]] = defaultdict(Counter)
-    for claim, label in labels.items():
-        if claim in text_of and label in ("S", "NS"):
-            tally[text_of[claim]][label] += 1
-    for one in _answering(folder, questions):
-        if one.method == method and one.id in tally:
-            yield Counted(one.id, tally[one.id]["S"], tally[one.id].total())
+    rated: dict[str, Counter[str]] = defaultdict(Counter)
+    for c in _stored(folder, f"claims/{STAGE}", Claim):
+        if (label := labels.get(c.id)) in ("S", "NS"):
+            rated[c.generation][label] += 1
+    return rated
