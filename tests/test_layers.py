@@ -756,7 +756,7 @@ SHARED_NAMES = {
     "numbers",
     "how a protocol, a training, a study or scored answers are shown": "context examples figures "
     "heading headline main_numbers opening pages part_label plain_sentence render summary",
-    "tables and figures of the papers": "layouts table1 table2 figure1 figure2 figure3 figure5",
+    "tables and figures of the papers": "layouts table1 table2 figure1 figure2 figure3",
     "a share of labels; a command, and what it calls": "agreement",
     "a command, and what it calls": "compare export factuality fit judge_check main measure score "
     "show study watch",

@@ -16,7 +16,7 @@ import sayso
 from sayso import report
 from sayso.protocols import self_known
 from sayso.protocols.self_known.measure import RULES_CHECK
-from sayso.protocols.self_known.report import SelfKnownResults, main_table, support_chart
+from sayso.protocols.self_known.report import SelfKnownResults, first_table, support_chart
 from sayso.records import Claim, Estimate, Generation, InputError, Passage, Verdict, signature_text
 from sayso.report.number_tables import undefined_reasons
 from sayso.runs.from_files import factuality
@@ -238,7 +238,7 @@ def test_a_part_without_a_claim_is_not_quoted(tmp_path: Path) -> None:
     rows = [labeled(f"Person {n}", "SSNN" if n % 2 else "SNNN") for n in range(12)]
     result = run(tmp_path, write(tmp_path, "t.jsonl", rows))
     assert result.get("factuality", "method:plain;part:1/5").value is None
-    shown = main_table(SelfKnownResults(result.estimates))
+    shown = first_table(SelfKnownResults(result.estimates))
     parts = [e for (label,), (e,) in shown.rows if "in part" in label]
     assert [e and e.value for e in parts if not isinstance(e, str)] == [
         result.get("factuality", f"method:plain;part:{n}/5").value for n in range(1, 6)

@@ -158,7 +158,7 @@ def _found(shown: LayoutRuns, series: Series, of: Methods = _written) -> dict[La
     }
 
 
-def along(shown: LayoutRuns, *figures: Along, of: Methods = _written) -> list[NumberTable]:
+def tables_along(shown: LayoutRuns, *figures: Along, of: Methods = _written) -> list[NumberTable]:
     """Return numbers by part of the text: one table, or one for each text where curves are many."""
     tables = []
     for figure in figures:
@@ -203,7 +203,7 @@ def figure6(shown: LayoutRuns) -> list[NumberTable]:
     def both(results: Results) -> list[str]:
         return _methods(results) if RETRIEVED in _methods(results) else []
 
-    tables = along(shown, FIGURE6, of=lambda results: both(results) and [RETRIEVED])
+    tables = tables_along(shown, FIGURE6, of=lambda results: both(results) and [RETRIEVED])
     caption = "(b) Number of unsupported claims in a sentence, without and with passages."
     figure, room = FIGURE5._replace(caption=caption), len(charts.COLORS)
     found = [*_found(shown, FIGURE5.series, both).items()]
@@ -454,7 +454,7 @@ def _layout(
     """Return the layout at a place of the paper, such as "Figure 1"; ``others``: of other runs."""
 
     def made(shown: LayoutRuns) -> list[NumberTable]:
-        return along(_others(shown) if others else shown, *figures)
+        return tables_along(_others(shown) if others else shown, *figures)
 
     name = f"self-known-{place.lower().replace(' ', '')}"
     own = PaperLayout(name, title, f"{PAPER}, {place}", needs, make or made)

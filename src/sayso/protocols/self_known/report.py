@@ -291,7 +291,7 @@ ASKING = (
     *("equation3_in_sample", "rogan_gladen", "order_flips", "not_understood"),
 )
 #: the two readings of Equation 3, and what they are held against
-READINGS = ("labeled_factuality", "equation3_in_sample", "equation3")
+READINGS = ("accept_rate", "labeled_factuality", "equation3_in_sample", "equation3")
 DROPPED = ("dropped_factscore", "dropped_claims_kept", "dropped_recall")
 GAINED = ("factscore", "factuality_micro", "claims_per_answer", "trend")
 VERIFIED = (
@@ -369,7 +369,7 @@ FIRST = {
 }
 
 
-def main_table(results: SelfKnownResults, average: str = "") -> NumberTable:
+def first_table(results: SelfKnownResults, average: str = "") -> NumberTable:
     """Return how much is supported, in all and along the text, and what the model notices."""
     parts = results.parts_named if len(results.part_names) <= FEW_PARTS else {}
     rows: dict[str, Row] = {"supported claims": ("factscore", {})}
@@ -449,7 +449,7 @@ def correlations_table(results: SelfKnownResults) -> NumberTable:
     return table(results, caption, rows, results.columns, LUCK)
 
 
-def scores_table(results: SelfKnownResults, name: str, method: Place) -> NumberTable:
+def claim_scores_table(results: SelfKnownResults, name: str, method: Place) -> NumberTable:
     """Return each score's AUROC for unsupported claims, of whole texts and of their parts."""
     own = sorted(results.by("score", "auroc", **method), key=lambda p: -(p[1].value or 0))
     rows = {line(score, 40): ("auroc", {"score": score, **method}) for score, _ in own}
@@ -636,7 +636,7 @@ def sheet(
             "Share of supported claims among supported and unsupported ones. Dotted: only texts "
             f"with a sentence in every part, if some have fewer. {HOLLOW}",
         ),
-        main_table(results, average),
+        first_table(results, average),
         [*_sections(results, manifest, run), missing_section(may_lack)],
         cautions(results),
         support_read(results, manifest, run),
@@ -716,7 +716,7 @@ def _sections(
         Section("domains", "Does it depend on the subject?", [domains_table(results)]),
         Section(
             "scores", "Which score detects unsupported claims?",
-            [scores_table(results, *pair) for pair in every],
+            [claim_scores_table(results, *pair) for pair in every],
         ),
         Section("checker", "How good is the checker?", checker_tables(results)),
         Section("unlabeled", "Which claims have no label?", [unlabeled_table(results)]),
