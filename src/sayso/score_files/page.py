@@ -297,15 +297,11 @@ def score_sentences(rows: int, values: Mapping[str, int], missing: Mapping[str, 
 # ---- charts
 
 
-def scatters(table: FloatColumns, board: Board) -> list[Chart]:
-    """Return scores by length, and what metrics give to right answers.
+def scatters(table: FloatColumns, board: Board) -> Iterator[Chart]:
+    """Yield scores by length, and what metrics give to right answers.
 
     Figures 2 and 3a of Santilli et al., and the like with BERTScore where it was computed.
     """
-    return list(_scatters(table, board))
-
-
-def _scatters(table: FloatColumns, board: Board) -> Iterator[Chart]:
     right, words = table.column(f"correct:{board.against}"), table.column("words")
     held = [e.method for e in board.entries if e.method not in REFERENCES]
     for name in ([n for n in DRAWN if n in held] or held)[:MOST_DRAWN]:

@@ -345,7 +345,7 @@ def score_file(
                 raise InputError(f"{source}: contains no answers")
         found = _outcome(work, rows, target, answers.notices, probe, seed)
         shown = report is not None or figures.formats
-        drawn = scatters(table, found.board) if shown and found.board else []
+        drawn = list(scatters(table, found.board)) if shown and found.board else []
         if report is not None:
             examples_ = page_examples(table, found.board, read().rows)
             write_page(report, source, found.board, drawn, found._asdict(), examples_, force=force)
