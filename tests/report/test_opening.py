@@ -541,11 +541,15 @@ def test_a_file_of_answers_begins_with_its_errors(tmp_path: Path) -> None:
     ]
     board = sayso.leaderboard([{**row, "mine": float(row["mine"]) + n / 99}
                                for n, row in enumerate(rows)], ["mine"])  # fmt: skip
-    assert score_page.board_sentence(board) == (
-        "10 of the 30 judged answers are wrong, and an uncertainty score can point to them: given "
-        "a wrong and a right answer, mine ranks the wrong one as less certain 100 % of the time "
-        "(chance: 50 %)."
+    sentence = score_page.board_sentence(board)
+    # people decide: what they call wrong may be an answer that declines
+    assert sentence.startswith("10 of the 30 judged answers are not right, and")
+    assert "mine ranks that one as less certain 100 % of the time" in sentence
+    golds = [{**row, "human": None, "gold": "Bern", "answer": "Bern" if n % 3 else "Basel"}
+             for n, row in enumerate(rows)]  # fmt: skip
+    assert "10 of the 30 judged answers are wrong, and" in score_page.board_sentence(
+        sayso.leaderboard(golds, ["mine"])
     )
     out = io.StringIO()
     score_page.render_board(board, Console(file=out, width=80))
-    assert out.getvalue().lstrip().startswith("10 of the 30 judged answers are wrong")
+    assert out.getvalue().lstrip().startswith("10 of the 30 judged answers are not right")

@@ -638,7 +638,7 @@ def left_out_text(result: Board) -> str:
 
 def board_warnings(result: Board) -> list[str]:
     """Return what a reader must know before quoting a row."""
-    texts = [result.problem] if result.problem else []
+    texts = [result.problem] if result.problem and result.judged else []
     if left := left_out_text(result):
         texts.append(f"{left} (of {result.rows:,} answers)")
     if result.raters is not None and result.raters.more:

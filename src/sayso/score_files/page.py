@@ -23,7 +23,14 @@ from sayso.records import Estimate, InputError
 from sayso.report.figures import Figure, figures_in
 from sayso.report.number_tables import NumberTable, grid
 from sayso.report.numbers import percent, plain_number
-from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening, errors_sentence, example
+from sayso.report.opening import (
+    FEW_PAIRS,
+    NO_EXAMPLES,
+    ChosenExamples,
+    PageOpening,
+    errors_sentence,
+    example,
+)  # fmt: skip
 from sayso.report.page import GENERATOR, sheet_page, write_index
 from sayso.report.scatter import cloud, scatter_plot
 from sayso.report.sheet import Chart, Section, Sheet, Tile, render_sheet
@@ -51,8 +58,6 @@ from sayso.scores.text_only import TEXT_ONLY
 
 #: best scores of the first table
 SHOWN = 8
-#: pairs of a right and a wrong answer below which the best score is no headline
-FEW_PAIRS = 100
 #: answers below which graders are not compared
 LEAST_COMPARED = 20
 #: scores that are drawn against length, where they are there, and how many of them
@@ -106,11 +111,17 @@ def board_sheet(board: Board, charts: Sequence[Chart] = (), *, whole: bool = Tru
 
 
 def board_sentence(board: Board) -> str:
-    """Say in one sentence how many answers are wrong, and whether a score can point to them."""
+    """Say in one sentence how many answers are wrong, and whether a score can point to them.
+
+    By people, and by metrics that compare words, answers that decline are not right either.
+    """
+    if not board.judged:
+        return "No answer has a verdict."
     ranked = [e for e in board.entries if e.method not in REFERENCES and e.auroc.value is not None]
     names = [board_score_label(entry.method) for entry in ranked]
     judged = f"the {board.judged:,} judged answers"
-    return errors_sentence(board.wrong, board.judged, judged, names, _best(board))
+    did = None if board.against.partition(":")[0] in ("rules", "llm") else ""
+    return errors_sentence(board.wrong, board.judged, judged, names, _best(board), did)
 
 
 def _best(board: Board) -> Estimate:
