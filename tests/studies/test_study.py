@@ -376,6 +376,26 @@ def test_the_page_holds_everything_and_nothing_hostile(found: Study, folder: Pat
     assert {row["model"] for row in data["rows"]} == {"=knows", HOSTILE}
 
 
+def test_the_headline_numbers_are_open_and_all_else_is_folded(found: Study, folder: Path) -> None:
+    page = (folder / "study" / "index.html").read_text(encoding="utf-8")
+    parts = re.findall(r'<details class="part" id="([\w-]+)"( open)?>', page)
+    assert [name for name, is_open in parts if is_open] == ["numbers"]
+    assert {"uncle-clear", "uncle-all", "uncle-data", "runs", "made", "reading"} <= dict(
+        parts
+    ).keys()
+    (target,) = re.findall(r'class="skip" href="#([\w-]+)"', page)
+    assert f'id="{target}"' in page
+    # the terminal is the beginning of the page, on one screen
+    out = io.StringIO()
+    render_study(found, Console(file=out, width=80))
+    assert len(out.getvalue().splitlines()) <= 40
+    (sheet,) = study_sheets(found).values()
+    assert "KCR" not in out.getvalue()
+    assert "KCR" in page
+    assert sheet.main is not None
+    assert all(model in [labels[0] for labels, _ in sheet.main.rows] for model in found.models)
+
+
 def test_models_that_rules_alone_compare_are_compared_with_a_warning(
     found: Study, folder: Path
 ) -> None:

@@ -13,10 +13,10 @@ from sayso.later import Later
 from sayso.protocols import PROTOCOLS, protocol, protocol_of
 from sayso.protocols.answer_table import AnswersOf, RunAnswer, answers_of_runs
 from sayso.protocols.protocol import ComparedRun, Protocol
-from sayso.records import Estimate, InputError
+from sayso.records import InputError
 from sayso.report.differences import Words, rules_alone, told_differences
 from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, html_table, short_repr
-from sayso.report.numbers import difference_range, difference_value, is_bare, shown_difference
+from sayso.report.numbers import difference_range, difference_value
 from sayso.report.sheet import main_numbers
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.result import leading, short_number_name, shown_name, table_row
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from sayso.report import charts, figures
 else:
     charts, figures = Later("sayso.report.charts"), Later("sayso.report.figures")
+
+
+#: heads of the table that a notebook shows
+HEADS = ("name", "what it means", "of", "B minus A", "95 % range (sampling error only)", "n")
 
 
 class ShownComparison(Plotted, protocol.Comparison):
@@ -62,9 +66,12 @@ class ShownComparison(Plotted, protocol.Comparison):
     def _figures(self) -> list[figures.Figure]:
         """Return the chart of the headline numbers; none where there is nothing to draw."""
         plan = PROTOCOLS[self.protocol]
-        head = told_differences(self.estimates, number_words(plan))
+        words = number_words(plan)
         rows = [
-            charts.chart_row(plan.metrics.named(e.name).titled, _series(plan, e), e) for e in head
+            charts.chart_row(
+                plan.metrics.named(e.name).titled, words.of(e.where) or "all answers", e
+            )
+            for e in told_differences(self.estimates, words)
         ]
         order = list(dict.fromkeys(row["row"] for row in rows))
         kinds = list(dict.fromkeys(row["series"] for row in rows))
@@ -87,25 +94,14 @@ class ShownComparison(Plotted, protocol.Comparison):
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what was compared, warnings, a row for each difference."""
         plan = PROTOCOLS[self.protocol]
+        ranges = [difference_range(e) or e.problem or "" for e in self.estimates]
         rows = [
-            (
-                *shown_name(plan, e),
-                difference_value(e),
-                _range(e),
-                f"{e.n:,}" if e.n else "",
-            )
-            for e in self.estimates
+            (*shown_name(plan, e), difference_value(e), reach, f"{e.n:,}" if e.n else "")
+            for e, reach in zip(self.estimates, ranges, strict=True)
         ]
         return html_table(
             "; ".join((self._what(100), *self.compared)),
-            (
-                "name",
-                "what it means",
-                "of",
-                "B minus A",
-                "95 % range (sampling error only)",
-                "n",
-            ),
+            HEADS,
             rows,
             cautions=self.notes,
             nothing="nothing to compare: the two runs have no number in common",
@@ -114,19 +110,6 @@ class ShownComparison(Plotted, protocol.Comparison):
     def _what(self, limit: int) -> str:
         a, b = (line(name[-limit:]) for name in self.names)
         return f"B minus A, A = {a}, B = {b}"
-
-
-def _series(plan: Protocol, e: Estimate) -> str:
-    """Return what a difference is of, in words."""
-    return ", ".join(plan.report.part_label(*part) for part in e.where) or "all answers"
-
-
-def _range(e: Estimate) -> str:
-    """Return the interval of a difference, or why there is no difference."""
-    if e.value is None or is_bare(e):
-        return e.problem or ""
-    ends = [shown_difference(e.name, end) for end in (e.low, e.high) if end is not None]
-    return f"[{', '.join(ends)}]" if len(ends) == 2 else ""
 
 
 def compare(

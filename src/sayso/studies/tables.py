@@ -11,7 +11,7 @@ import numpy as np
 from sayso.harmless import line
 from sayso.metric import Headline, MetricTable
 from sayso.metrics.arrays import or_none
-from sayso.metrics.joint import JointNumber, spread_between
+from sayso.metrics.joint import ALPHA, JointNumber, spread_between
 from sayso.protocols import PROTOCOLS
 from sayso.records import Estimate, Slice
 from sayso.report import charts
@@ -318,35 +318,29 @@ class ProtocolTables:
 
     @property
     def by_data(self) -> NumberTable:
-        """The first rows of every number by data set."""
-        rows, left = self.everything.rows[:MOST_ROWS], len(self.everything.rows) - MOST_ROWS
-        named = [((self.called(of[0]), *of[1:]), entries) for of, entries in rows]
-        notes = (f"{left:,} more rows in the file.",) * (left > 0)
-        caption = "Every number by model and data set"
-        return self.everything._replace(caption=caption, rows=named, notes=notes)
+        """Every number by data set, as a page shows it."""
+        return self._called_rows(self.everything, "Every number by model and data set")
 
     @property
     def clear(self) -> NumberTable:
-        """The differences that are clear after the correction."""
+        """The differences that are clear after the correction, as a page shows them."""
         rows: Rows = [
-            (
-                (self.called(n.name), self.part(n), self.models[p.first], self.models[p.second]),
-                (Estimate(n.name, n.where, p.difference, p.low, p.high), _p_text(p.corrected)),
-            )
-            for n in self.numbers
-            for p in n.ranking.pairs
-            if p.clear
+            (of, (gap, *map(_p_text, tests)))
+            for of, (gap, *tests) in self.differences.rows
+            if isinstance(tests[1], Estimate) and _is_clear(tests[1])
         ]
-        left = len(rows) - MOST_ROWS
-        return NumberTable(
-            "",
-            f"{many(len(rows), 'clear difference')} between two models",
-            ("number", "of", "first", "second"),
-            ("second minus first", "p after Holm's correction"),
-            rows[:MOST_ROWS],
-            (f"{left:,} more in the tables.",) * (left > 0),
-            "difference",
-            meanings=self.meanings([labels[0] for labels, _ in rows]),
+        caption = f"{many(len(rows), 'clear difference')} between two models, second minus first"
+        shown = self.differences._replace(rows=rows, written="difference")
+        return self._called_rows(shown, caption)
+
+    def _called_rows(self, table: NumberTable, caption: str) -> NumberTable:
+        """Return the first rows of a table, with the numbers called as in heads of columns."""
+        rows, left = table.rows[:MOST_ROWS], len(table.rows) - MOST_ROWS
+        return table._replace(
+            caption=caption,
+            rows=[((self.called(of[0]), *of[1:]), entries) for of, entries in rows],
+            notes=(f"{left:,} more rows in the file.",) * (left > 0),
+            meanings=self.meanings([self.called(of[0]) for of, _ in rows]),
         )
 
     @property
@@ -423,7 +417,12 @@ def _about(numbers: Sequence[JointNumber]) -> list[str]:
     return [ABOUT_CORRECTED] if any(n.corrected for n in numbers) else []
 
 
-def _p_text(p: float | None) -> str:
+def _is_clear(p: Estimate) -> bool:
+    return p.value is not None and p.value < ALPHA
+
+
+def _p_text(entry: Entry) -> str:
+    p = entry.value if isinstance(entry, Estimate) else None
     return "" if p is None else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
