@@ -290,7 +290,7 @@ ASKING = (
     *("SK", "SU", "accept_rate", "labeled_factuality", "overconfidence", "equation3"),
     *("equation3_in_sample", "rogan_gladen", "order_flips", "not_understood"),
 )
-#: the two readings of Equation 3, and what they are held against
+#: along the text: what it accepts, and the two readings of Equation 3 beside the labels
 READINGS = ("accept_rate", "labeled_factuality", "equation3_in_sample", "equation3")
 DROPPED = ("dropped_factscore", "dropped_claims_kept", "dropped_recall")
 GAINED = ("factscore", "factuality_micro", "claims_per_answer", "trend")
