@@ -125,10 +125,10 @@ def terminal_lines(checked: CheckedAssertions) -> Iterator[str]:
         yield f"{text}  ({more})" if more else text
     if shared := shared_text(checked):
         yield shared
-    yield from meanings(checked)
+    yield from number_meanings(checked)
 
 
-def meanings(checked: CheckedAssertions) -> list[str]:
+def number_meanings(checked: CheckedAssertions) -> list[str]:
     """Return what each number means, such as which answers count as wrong."""
     names = dict.fromkeys((one.protocol, one.name.partition("[")[0]) for one in checked)
     found = ((n, PROTOCOLS[p].metrics.get(n)) for p, n in names if p in PROTOCOLS)

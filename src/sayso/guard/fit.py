@@ -39,7 +39,7 @@ from sayso.report.number_tables import grid, render_table
 from sayso.report.numbers import percent
 from sayso.report.terminal import say
 from sayso.score_files.grade import plural
-from sayso.score_files.leaderboard import board_table, board_warnings, shown_entries
+from sayso.score_files.leaderboard import board_warnings, ranked_table, shown_entries
 from sayso.storage.atomic import disk_errors, replacing
 from sayso.version import __version__
 
@@ -414,7 +414,7 @@ def needed_sentence(result: FittedGuard) -> str:
 def _render_scores(result: FittedGuard, console: Console) -> None:
     board = result.labeled.board
     if board.problem is None:
-        render_table(board_table(board, shown_entries(board, CURVE_ROWS)), console)
+        render_table(ranked_table(board, shown_entries(board, CURVE_ROWS)), console)
         say(
             console,
             "A score that does not beat plain length and the words alone is no sign of "

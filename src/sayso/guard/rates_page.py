@@ -59,7 +59,8 @@ def write_watch_page(place: Path, shown: WatchPage) -> None:
 def watch_sheet(shown: WatchPage) -> Sheet:
     """Return all that is shown of a watch: the chart of the first alarm first."""
     charts = {rate: _chart(rate, shown) for rate in shown.words}
-    first = charts.pop(shown.alarms[0]["rate"] if shown.alarms else next(iter(charts)))
+    rates = [*(alarm["rate"] for alarm in shown.alarms), *shown.words]
+    first = charts.pop(next(rate for rate in rates if rate in charts))
     return Sheet(
         "Do the answers of this log still hold?",
         PageOpening(watch_sentence(shown), NOT_SHOWN),

@@ -195,7 +195,7 @@ class Board(Plotted, msgspec.Struct, frozen=True):
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the leaderboard, what was compared, what weakens it."""
         notes = [board_headline(self), *board_warnings(self)]
-        shown: str = board_table(self, self.entries)._replace(notes=tuple(notes))._repr_html_()
+        shown: str = ranked_table(self, self.entries)._replace(notes=tuple(notes))._repr_html_()
         return shown
 
 
@@ -689,7 +689,7 @@ def table_of(
     )  # fmt: skip
 
 
-def board_table(result: Board, entries: Sequence[LeaderboardEntry]) -> number_tables.NumberTable:
+def ranked_table(result: Board, entries: Sequence[LeaderboardEntry]) -> number_tables.NumberTable:
     """Return rows of the leaderboard; none where nothing can be ranked."""
     columns: dict[str, Column[LeaderboardEntry]] = {
         "AUROC": (

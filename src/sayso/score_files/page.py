@@ -47,9 +47,9 @@ from sayso.score_files.leaderboard import (
     auroc_chart,
     board_headline,
     board_score_label,
-    board_table,
     board_warnings,
     is_candidate,
+    ranked_table,
     shown_entries,
     table_of,
 )  # fmt: skip
@@ -89,7 +89,7 @@ def board_sheet(board: Board, charts: Sequence[Chart] = (), *, whole: bool = Tru
     """
     shown = shown_entries(board, SHOWN)
     others = [entry for entry in board.entries if entry not in shown]
-    main = board_table(board, shown)
+    main = ranked_table(board, shown)
     if others:
         more = f"{plural(len(others), 'other score')}: in the next table (--verbose prints it)."
         main = main._replace(notes=(more, *main.notes))
@@ -204,7 +204,7 @@ def _sections(
         f"Right answers that a metric rejects (truth: {truth})",
         {line(judge.name, 40): judge for judge in judges}, REFUSED, labels=("metric",),
     )  # fmt: skip
-    more = board_table(board, others)._replace(notes=())
+    more = ranked_table(board, others)._replace(notes=())
     return [
         Section("others", "How do the other scores do?", [more]),
         Section("worth", "What is a score worth where answers are withheld?", [worth]),
