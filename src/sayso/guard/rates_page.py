@@ -59,8 +59,7 @@ def write_watch_page(place: Path, shown: WatchPage) -> None:
 def watch_sheet(shown: WatchPage) -> Sheet:
     """Return all that is shown of a watch: the chart of the first alarm first."""
     charts = {rate: _chart(rate, shown) for rate in shown.words}
-    rates = [*(alarm["rate"] for alarm in shown.alarms), *shown.words]
-    first = charts.pop(next(rate for rate in rates if rate in charts))
+    first = charts.pop(shown.alarms[0]["rate"] if shown.alarms else next(iter(charts)))
     return Sheet(
         "Do the answers of this log still hold?",
         PageOpening(watch_sentence(shown), NOT_SHOWN),
@@ -163,9 +162,7 @@ def _share(count: int, n: int) -> Estimate:
 
 def alarms_table(shown: WatchPage) -> NumberTable:
     """Return the alarms with their places in the log."""
-    rows: Rows = {
-        (f"{a['answer']:,}", shown.words.get(a["rate"], a["rate"])): a for a in shown.alarms
-    }
+    rows: Rows = {(f"{a['answer']:,}", shown.words[a["rate"]]): a for a in shown.alarms}
     columns: Columns = {
         "change": lambda a: a["change"],
         "last answers": lambda a: f"{a['since_count']:,} of {a['since_n']:,}",
