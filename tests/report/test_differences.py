@@ -118,7 +118,7 @@ def test_many_differences_say_how_many_chance_gives() -> None:
     assert by_chance(found[:9]) == ""
     # the clear one stands first, and all that are not shown are counted
     assert text.index("+0.05") < text.index("+0.01")
-    assert "--json has 79 more, none of which differs." in text
+    assert "--json has 79 more, none of which differ." in text
     assert len(shown.splitlines()) <= 40
 
 

@@ -27,11 +27,11 @@ from sayso.report.answers import (
     ShownFact,
     ShownVerdict,
 )
-from sayso.report.differences import ranked_sentence
 from sayso.report.opening import example, how_often, middle, open_page
 from sayso.report.sheet import render_sheet
 from sayso.score_files import page as score_page
 from sayso.storage.run_folder import Manifest
+from sayso.studies.report import ranked_sentence
 from sayso.train import report as training_report
 from sayso.train import verdict as trainings
 from support.report_folders import CELLS, make_run

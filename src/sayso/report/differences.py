@@ -7,12 +7,13 @@ the verdicts that the rows show.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from rich.console import Console
 
 from sayso.harmless import line
 from sayso.metric import Headline, MetricTable
+from sayso.metrics.joint import JointNumber
 from sayso.records import Estimate, Slice
 from sayso.report.number_tables import NumberTable
 from sayso.report.numbers import capital
@@ -20,8 +21,6 @@ from sayso.report.opening import PageOpening
 from sayso.report.sheet import Sheet, render_sheet
 
 BETTER, WORSE, NONE, UNDEFINED = "better", "worse", "not visible", "cannot be compared"
-#: the ranks that each of several models can have, the best and the worst; ``None``: no value
-Ranks = Sequence[tuple[int, int] | None]
 
 
 class Words(NamedTuple):
@@ -74,21 +73,25 @@ def verdict_of(difference: Estimate, words: Words) -> str:
 
 #: parts of the slices that a headline number is shown of
 WHOLE = {"form", "method", "against", "mode"}
+#: a difference of two runs, or a number of the models of a study
+Item = TypeVar("Item", Estimate, JointNumber)
+
+
+def told_numbers(found: Sequence[Item], metrics: MetricTable) -> list[tuple[Headline, list[Item]]]:
+    """Return those of headline numbers, then of their parts, in each form, of the first method."""
+    told = []
+    for name, headline in metrics.told.items():
+        of = (e for e in found if e.name == name and {key for key, _ in e.where} <= WHOLE)
+        held = [e for e in of if set(headline.only) <= set(e.where)]
+        rest = [[pair for pair in e.where if pair[0] != "form"] for e in held]
+        if kept := [e for e, own in zip(held, rest, strict=True) if own == rest[0]]:
+            told.append((headline, kept))
+    return told
 
 
 def told_differences(found: Sequence[Estimate], words: Words) -> list[Estimate]:
-    """Return those of headline numbers, then of their parts, in each form, of the first method."""
-    kept: list[Estimate] = []
-    for name, headline in words.metrics.told.items():
-        of = (e for e in found if e.name == name and {key for key, _ in e.where} <= WHOLE)
-        held = [e for e in of if set(headline.only) <= set(e.where)]
-        kept += [e for e in held if without_form(e.where) == without_form(held[0].where)]
-    return kept
-
-
-def without_form(where: Slice) -> Slice:
-    """Return a slice without the form of the answers."""
-    return tuple(pair for pair in where if pair[0] != "form")
+    """Return the differences of :func:`told_numbers`."""
+    return [e for _, held in told_numbers(found, words.metrics) for e in held]
 
 
 # ---- sentences
@@ -102,56 +105,21 @@ def compared_sentence(found: Sequence[Estimate], words: Words, names: tuple[str,
     first, second = names
     clear: list[str] = []
     left: dict[str, list[str]] = {NONE: [], UNDEFINED: []}
-    held = told_differences(found, words)
-    for name, headline in words.metrics.told.items():
-        verdicts = [(verdict_of(e, words), words.form(e.where)) for e in held if e.name == name]
-        for verdict, where in _by_form(verdicts):
+    for headline, held in told_numbers(found, words.metrics):
+        verdicts = [(verdict_of(e, words), words.form(e.where)) for e in held]
+        for verdict, where in by_form(verdicts):
             if verdict in (BETTER, WORSE):
                 does = headline.better if verdict == BETTER else headline.worse
                 clear.append(f"{does}{where}")
             elif not headline.part:
                 left[verdict].append(f"{headline.what}{where}")
-    parts = [f"{second} {_listed(clear)} than {first}"] if clear else []
+    parts = [f"{second} {listed(clear)} than {first}"] if clear else []
     begins = {NONE: "no difference is visible in ", UNDEFINED: "this cannot be compared: "}
-    parts += [f"{begins[verdict]}{_listed(what)}" for verdict, what in left.items() if what]
+    parts += [f"{begins[verdict]}{listed(what)}" for verdict, what in left.items() if what]
     text = "; ".join(parts) or "The two runs share no headline number"
-    rest = [is_clear(e) for e in found if e not in held]
+    told = told_differences(found, words)
+    rest = [is_clear(e) for e in found if e not in told]
     return f"{text if clear else capital(text)}.{others_sentence(rest)}"
-
-
-def ranked_sentence(
-    found: Sequence[tuple[Headline, Sequence[tuple[str, Ranks]]]], models: Sequence[str]
-) -> str:
-    """Say who is best in each headline number, and in its parts where some models differ in them.
-
-    Each number has its ranks by the form that they are of. Holds without any rank.
-    """
-    alike: list[str] = []
-    best: dict[bool, list[str]] = {False: [], True: []}
-    for headline, forms in found:
-        leaders = [(_leaders(headline, ranks, models), form) for form, ranks in forms]
-        for told, where in _by_form(leaders):
-            if told == NONE:
-                alike += [] if headline.part else [f"{headline.what}{where}"]
-            elif told:
-                best[headline.part].append(f"{told}{where}")
-    none = [f"no difference is visible in {_listed(alike)}"] if alike else []
-    text = "; ".join([*best[False], *none, *best[True]])
-    return f"Of {len(models):,} models, {text}." if text else ""
-
-
-def _leaders(headline: Headline, ranks: Ranks, models: Sequence[str]) -> str:
-    """Say who leads; :data:`NONE` where all may, nothing where fewer than two have the number."""
-    held = [(model, rank) for model, rank in zip(models, ranks, strict=True) if rank]
-    leaders = [model for model, rank in held if rank[0] == 1]
-    if len(held) < 2:
-        return ""
-    if len(leaders) == len(held):
-        return NONE
-    if len(leaders) == 1:
-        return f"{leaders[0]} {headline.best}"
-    some = _listed(leaders) if len(leaders) < 3 else f"{len(leaders)} models"
-    return f"{some} share the lead in {headline.what}"
 
 
 def others_sentence(clear: Sequence[bool]) -> str:
@@ -165,22 +133,19 @@ def by_chance(differences: Sequence[Estimate]) -> str:
     """Return how many clear differences to expect where nothing differs, once it is one or more."""
     ranges = sum(e.low is not None for e in differences)
     expected = round(ranges / 20)
-    return (
-        f"Of {ranges:,} differences, about {expected:,} would look clear by chance alone."
-        if expected
-        else ""
-    )
+    text = f"Of {ranges:,} differences, about {expected:,} would look clear by chance alone."
+    return text if expected else ""
 
 
-def _by_form(told: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def by_form(told: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return what is told of forms, each once, with the forms unless it is told of all."""
     forms: dict[str, list[str]] = {}
     for text, form in told:
         forms.setdefault(text, []).append(form)
-    return [(text, f" ({_listed(own)})" * (len(forms) > 1)) for text, own in forms.items()]
+    return [(text, f" ({listed(own)})" * (len(forms) > 1)) for text, own in forms.items()]
 
 
-def _listed(texts: Sequence[str]) -> str:
+def listed(texts: Sequence[str]) -> str:
     return f"{', '.join(texts[:-1])} and {texts[-1]}" if texts[1:] else "".join(texts)
 
 
@@ -219,8 +184,7 @@ def render_compare(
         line("; ".join(m.titled for m in named), 240),
         RULE * any(map(is_clear, shown)),
         by_chance(found),
-        f"--json has {len(left):,} more; {sum(left):,} of them differ." * any(left),
-        f"--json has {len(left):,} more, none of which differs." * (bool(left) and not any(left)),
+        f"--json has {len(left):,} more, {sum(left) or 'none'} of which differ." * bool(left),
     ]
     rows = [
         ((f"{words.metrics.named(e.name).column}, {words.of(e.where)}".removesuffix(", "),),

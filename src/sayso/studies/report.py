@@ -13,10 +13,11 @@ from markupsafe import Markup
 from rich.console import Console
 
 from sayso.harmless import line
+from sayso.metric import Headline
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import LayoutRuns, PaperLayout, Unsuited
 from sayso.records import Estimate, InputError
-from sayso.report.differences import others_sentence, ranked_sentence, rules_alone
+from sayso.report.differences import NONE, by_form, listed, others_sentence, rules_alone
 from sayso.report.figures import Figure, figures_in
 from sayso.report.number_tables import INTERVALS, WRITERS, Entry, NumberTable, latex_text
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, Example, PageOpening
@@ -28,7 +29,7 @@ from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import Grid, GridCell
 from sayso.studies.joined import FinishedRun, StudyNumbers
-from sayso.studies.tables import RANKED, ProtocolTables, asked_of, headlines, many, meanings_of
+from sayso.studies.tables import RANKED, ProtocolTables, asked_of, many, meanings_of
 
 INDEX = "index.html"
 #: folder of the tables, beside the page
@@ -37,6 +38,8 @@ TABLES = "tables"
 MOST_TOLD = 3
 #: cautions of a run on the page of a study; all stand on its own page
 CAUTIONS = 3
+#: the ranks that each of several models can have, the best and the worst; ``None``: no value
+Ranks = Sequence[tuple[int, int] | None]
 #: ends "What this does not show:"
 NOT_SHOWN = (
     "why two models differ. Models with different bases also know different things: compare how "
@@ -110,24 +113,58 @@ def _opening(tables: ProtocolTables, own: PageOpening) -> PageOpening:
     """Return how a protocol begins: who is best in what, or what the one model does."""
     if len(tables.models) == 1:
         return own._replace(sentence=_of_each_data_set(tables.runs), first=(), later=())
-    told = headlines(tables.study, tables.protocol, parts=True)
     ranks = [
         (headline, [(tables.words.form(n.where), n.ranking.ranks) for n in numbers])
-        for headline, numbers in told
+        for headline, numbers in tables.told
     ]
     names = [line(model, 60) for model in tables.models]
     sentence = ranked_sentence(ranks, names) or (
         f"These {len(names):,} models cannot be ranked: no headline number of two of them can be "
         "compared."
     )
-    named = [n for _, numbers in told for n in numbers]
+    named = [n for _, numbers in tables.told for n in numbers]
     rest = [n for n in tables.numbers if n not in named]
     sentence += others_sentence([any(pair.clear for pair in n.ranking.pairs) for n in rest])
-    people = [tables.called(n[0].name) for _, n in tables.ranked if n[0].corrected]
+    people = [tables.called(n[0].name) for n in tables.ranked if n[0].corrected]
     if people:
         sentence += f" Labels of people correct {' and '.join(people)} for the judge's errors."
     invented = all(run.manifest.model.startswith("builtin") for run in tables.runs)
     return PageOpening(sentence, own.not_shown if invented else NOT_SHOWN)
+
+
+def ranked_sentence(
+    found: Sequence[tuple[Headline, Sequence[tuple[str, Ranks]]]], models: Sequence[str]
+) -> str:
+    """Say who is best in each headline number, and in its parts where some models differ in them.
+
+    Each number has its ranks by the form that they are of. Holds without any rank.
+    """
+    alike: list[str] = []
+    best: dict[bool, list[str]] = {False: [], True: []}
+    for headline, forms in found:
+        leaders = [(_leaders(headline, ranks, models), form) for form, ranks in forms]
+        for told, where in by_form(leaders):
+            if told == NONE:
+                alike += [] if headline.part else [f"{headline.what}{where}"]
+            elif told:
+                best[headline.part].append(f"{told}{where}")
+    none = [f"no difference is visible in {listed(alike)}"] if alike else []
+    text = "; ".join([*best[False], *none, *best[True]])
+    return f"Of {len(models):,} models, {text}." if text else ""
+
+
+def _leaders(headline: Headline, ranks: Ranks, models: Sequence[str]) -> str:
+    """Say who leads; :data:`NONE` where all may, nothing where fewer than two have the number."""
+    held = [(model, rank) for model, rank in zip(models, ranks, strict=True) if rank]
+    leaders = [model for model, rank in held if rank[0] == 1]
+    if len(held) < 2:
+        return ""
+    if len(leaders) == len(held):
+        return NONE
+    if len(leaders) == 1:
+        return f"{leaders[0]} {headline.best}"
+    some = listed(leaders) if len(leaders) < 3 else f"{len(leaders)} models"
+    return f"{some} share the lead in {headline.what}"
 
 
 def _of_each_data_set(runs: Sequence[FinishedRun]) -> str:
@@ -146,7 +183,7 @@ def _of_each_data_set(runs: Sequence[FinishedRun]) -> str:
 def _cautions(tables: ProtocolTables) -> list[str]:
     """Return what must be known of a comparison, and how many of its runs have cautions."""
     notes = [*tables.study.notes(tables.protocol), *tables.within_spread()]
-    if not any(numbers[0].corrected for _, numbers in tables.ranked):
+    if not any(numbers[0].corrected for numbers in tables.ranked):
         notes += rules_alone(_judges(tables.runs))
     warned = [run for run in tables.runs if run.manifest.cautions]
     if warned:
@@ -166,26 +203,28 @@ def _cell(run: FinishedRun) -> str:
     return f"{line(run.model, 60)}, {line(run.data, 60)}"
 
 
-def examples(study: StudyNumbers, protocol: str) -> ChosenExamples:
+def examples(tables: ProtocolTables) -> ChosenExamples:
     """Return a good answer of the model that ranks first, a bad one of the last, a typical one.
 
     By the last of the headline numbers that tells models apart, else in their order; the typical
     answer is of the model between them.
     """
-    report, (order, data) = PROTOCOLS[protocol].report, study.of(protocol)
-    ranked = [numbers[0].ranking.ranks for _, numbers in headlines(study, protocol)]
+    order = tables.models
+    ranked = [numbers[0].ranking.ranks for numbers in tables.ranked]
     apart = [ranks for ranks in ranked if len(set(ranks) - {None}) > 1]
     if apart:
         ranks = dict(zip(order, apart[-1], strict=True))
         order = sorted(order, key=lambda model: ranks[model] or (len(order), len(order)))
     shown: list[Example] = []
     for place, model in ((0, order[0]), (1, order[-1]), (-1, order[len(order) // 2])):
-        run = next(r for r in study.runs if r.protocol == protocol and r.model == model)
-        stored = report.read_answers(RunFolder.open(run.path), run.manifest, run.results.all)
+        run = next(run for run in tables.runs if run.model == model)
+        stored = tables.plan.report.read_answers(
+            RunFolder.open(run.path), run.manifest, run.results.all
+        )
         own = stored.examples.shown
         if len(own) > abs(place):
             name = f", from {line(model, 60)}" if order[1:] else ""
-            name += f", on {line(run.data, 60)}" if data[1:] else ""
+            name += f", on {line(run.data, 60)}" if tables.data[1:] else ""
             shown.append(own[place]._replace(what=f"{own[place].what}{name}"))
     rule = "Each example is chosen the same way as on its run's page."
     which = f"that {'rank' if apart else 'stand'} first, last and in between"
@@ -341,7 +380,7 @@ def write_study(
     written = [table for tables in every for table in tables.written]
     laid_out = {name: layout_tables(study, name) for name in named}
     out.mkdir(parents=True, exist_ok=True)
-    place = write_index(out / INDEX, _page(study, sheets, laid_out, written, out))
+    place = write_index(out / INDEX, _page(study, sheets, laid_out, every, out))
     if place is None:
         raise InputError(f"{out / INDEX} is not a page of sayso: choose another --out")
     write_tables(
@@ -377,10 +416,10 @@ def _page(
     study: StudyNumbers,
     shown: Mapping[str, Sheet],
     laid_out: Mapping[str, Sequence[NumberTable]],
-    written: Sequence[NumberTable],
+    tables: Sequence[ProtocolTables],
     out: Path,
 ) -> str:
-    (protocol, first), *others = shown.items()
+    first, *others = shown.values()
     sections = [*first.sections]
     if others:
         sections = [s for name, sheet in shown.items() for s in _among_others(name, sheet, first)]
@@ -388,30 +427,29 @@ def _page(
         first = first._replace(question=question, chart=None, main=None)
     cautions = [text for one in shown.values() for text in one.cautions]
     layouts_shown = [_laid_out(name, tables, cautions) for name, tables in laid_out.items()]
-    lost = [o for o in study.outcomes if o.status not in ("done", "kept")]
     unfinished = [
         f"{o.protocol}, {line(o.model, 60)}, {line(o.data, 60)}: {o.status} {line(o.reason, 300)}"
-        for o in lost
+        for o in study.outcomes
+        if o.status not in ("done", "kept")
     ]
     sheet = first._replace(
         opening=first.opening._replace(first=[*first.opening.first, *unfinished]),
-        sections=[*sections, *layouts_shown, _runs(study, written, out)],
+        sections=[
+            *sections,
+            *layouts_shown,
+            _runs(study, [t for own in tables for t in own.written], out),
+        ],
         cautions=cautions,
     )
-    named = [("model", line(name, 100)) for name in study.models[:MOST_NAMED]]
-    left = len(study.models) - MOST_NAMED
+    names = {"models": study.models, "data": study.data}
     made = {"resamples": f"{study.resamples:,}", "may differ in": ", ".join(study.allow)}
     return sheet_page(
         sheet,
         made=[("Study", [(name, line(text, 200)) for name, text in made.items() if text])],
         wide=True,
-        about=[*named, *[("and", many(left, "more model"))] * (left > 0)],
-        examples=examples(study, protocol),
+        about=[(what, line(", ".join(own), 300)) for what, own in names.items()],
+        examples=examples(tables[0]),
     )
-
-
-#: models that the head of a page names
-MOST_NAMED = 12
 
 
 def _among_others(protocol: str, sheet: Sheet, first: Sheet) -> list[Section]:

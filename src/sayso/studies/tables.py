@@ -16,7 +16,7 @@ from sayso.protocols import PROTOCOLS
 from sayso.records import Estimate, Slice
 from sayso.report import charts
 from sayso.report.corrected import judge_effect
-from sayso.report.differences import Words, without_form
+from sayso.report.differences import Words, told_numbers
 from sayso.report.number_tables import (
     CORRECTED_INTERVAL,
     WITH_INTERVAL,
@@ -58,23 +58,6 @@ MOST_ROWS = 200
 Rows = list[tuple[tuple[str, ...], tuple[Entry, ...]]]
 
 
-def headlines(
-    study: StudyNumbers, protocol: str, *, parts: bool = False
-) -> list[tuple[Headline, list[JointNumber]]]:
-    """Return the headline numbers of a protocol that a study has, each in one or several forms.
-
-    With ``parts`` then what they are made of.
-    """
-    metrics, numbers = PROTOCOLS[protocol].metrics, study.numbers(protocol)
-    found = []
-    for name, headline in (metrics.told if parts else metrics.headlines).items():
-        own = [n for n in numbers if n.name == name and set(headline.only) <= set(n.where)]
-        own = [n for n in own if without_form(n.where) == without_form(own[0].where)]
-        if own:
-            found.append((headline, own))
-    return found
-
-
 class ProtocolTables:
     """The numbers of one protocol of a study as tables, and what these say."""
 
@@ -88,7 +71,8 @@ class ProtocolTables:
         self.numbers, self.judged = study.numbers(protocol), study.judged(protocol)
         over = f"mean over {asked_of(study, self.data)}"
         self.over = over if len(self.data) > 1 else f"on {self.data[0]}"
-        self.ranked = headlines(study, protocol)
+        self.told = told_numbers(self.numbers, self.metrics)
+        self.ranked = _headlines(self.told)
         self.headline = self._headline()
         self.spreads, self.corrected = [*self._spreads()], [*self._corrected()]
         plain = [n for n in self.numbers if len(n.where) <= PLAIN_PARTS]
@@ -149,7 +133,7 @@ class ProtocolTables:
         """
         columns: dict[str, tuple[JointNumber, bool]] = {}
         groups, short, seen = [], [], []
-        for _, numbers in self.ranked:
+        for numbers in self.ranked:
             distinct = _distinct(numbers)
             for number in distinct:
                 called = self._called(number, len(numbers) > len(distinct) == 1)
@@ -234,7 +218,8 @@ class ProtocolTables:
             sets = of.sets(data)
             if len(set(sets)) == len(sets):
                 return
-            for number in (n for _, numbers in headlines(of, self.protocol) for n in numbers):
+            told = told_numbers(of.numbers(self.protocol), self.metrics)
+            for number in (n for numbers in _headlines(told) for n in numbers):
                 apart = zip(*spread_between(number.joint, number.cells, sets), strict=True)
                 for model, mean, cells, both in zip(
                     models, number.means, number.cells, apart, strict=True
@@ -351,7 +336,7 @@ class ProtocolTables:
         such as what a model knows, are drawn once.
         """
         drawn = []
-        for _, numbers in sorted(self.ranked, key=lambda one: not is_gap(one[1][0].name)):
+        for numbers in sorted(self.ranked, key=lambda own: not is_gap(own[0].name)):
             rows: list[charts.Row] = []
             for number in _distinct(numbers):
                 form = FORMS.get(dict(number.where).get("form", ""), "")
@@ -373,7 +358,7 @@ class ProtocolTables:
     def within_spread(self) -> Iterator[str]:
         """Yield which differences of two models are smaller than the spread of one of them."""
         sets = self.study.sets(self.data)
-        for number in (n for _, numbers in self.ranked for n in numbers):
+        for number in (n for numbers in self.ranked for n in numbers):
             between, _ = spread_between(number.joint, number.cells, sets)
             small = [
                 f"{line(self.models[pair.first], 60)} and {line(self.models[pair.second], 60)}"
@@ -389,6 +374,11 @@ class ProtocolTables:
                     f"{'; '.join(small[:MOST_PAIRS])}{more} is smaller than the spread of one "
                     "model over wordings and samples"
                 )
+
+
+def _headlines(told: Sequence[tuple[Headline, list[JointNumber]]]) -> list[list[JointNumber]]:
+    """Return the headline numbers without their parts, each in its forms."""
+    return [numbers for headline, numbers in told if not headline.part]
 
 
 def meanings_of(metrics: MetricTable, heads: Iterable[str]) -> tuple[tuple[str, str], ...]:
