@@ -316,7 +316,6 @@ FENCE: dict[str, dict[str, str]] = {
         "sayso.report.numbers": "DASH FORMS MINUS compact_number is_bare percentage_points reach",
         "sayso.report.opening": "ChosenExamples INVENTED PageOpening example",
         "sayso.report.page": "page",
-        "sayso.report.tables": "Table TableCell",
         "sayso.report.terminal": "plain_table safe_text say",
         "sayso.runs.asking": "CachedEngine REQUEST_SETTINGS",
         "sayso.runs.costs": "dollars is_endpoint is_local open_priced",

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -144,29 +145,14 @@ def file_name(*parts: str) -> str:
     return "-".join(words)[:80].strip("-") or "figure"
 
 
-def figures_in(context: object) -> list[Figure]:
-    """Return the figures that the context of a page holds, in their order, each name once."""
+def figures_in(drawn: Iterable[Figure | None]) -> list[Figure]:
+    """Return the figures of a page, in their order, each with a name of its own."""
     found: list[Figure] = []
-    _gather(context, found)
-    names: set[str] = set()
-    for number, figure in enumerate(found):
-        name, count = figure.name, 1
-        while name in names:
-            count += 1
-            name = f"{figure.name}-{count}"
-        names.add(name)
-        if name != figure.name:
-            found[number] = Figure(name, figure.label, figure.make)
+    names: Counter[str] = Counter()
+    for figure in dict.fromkeys(drawn):
+        if figure is not None:
+            names[figure.name] += 1
+            count = names[figure.name]
+            name = figure.name if count == 1 else f"{figure.name}-{count}"
+            found.append(Figure(name, figure.label, figure.make))
     return found
-
-
-def _gather(value: object, found: list[Figure]) -> None:
-    if isinstance(value, Figure):
-        if not any(value is one for one in found):
-            found.append(value)
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            _gather(part, found)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            _gather(part, found)

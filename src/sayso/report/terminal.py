@@ -31,15 +31,6 @@ def print_what_was_run(console: Console, manifest: Manifest | None) -> None:
     say(console, " · ".join(names), "dim")
 
 
-def request_counts(manifest: Manifest) -> str:
-    """Return the number of requests, in one sentence."""
-    t = manifest.tokens
-    return (
-        f"{t.get('requests', 0):,} requests to the model, {t.get('cached', 0):,} of them answered "
-        f"from the cache; {t.get('model_forced_tokens', 0):,} tokens scored without generating"
-    )
-
-
 #: cells below which the names of rows are not broken
 LEAST_NAME = 16
 
