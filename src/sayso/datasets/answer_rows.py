@@ -25,7 +25,6 @@ from sayso.datasets.tables import (
     list_in,
     read_list_cell,
     read_table,
-    spoken_truth,
     truth_value,
 )
 from sayso.datasets.tools.values import (
@@ -154,7 +153,7 @@ def row_without_thoughts(row: AnswerRow) -> AnswerRow:
 
 
 def with_checked_texts(row: AnswerRow) -> AnswerRow:
-    """Return a row without the thoughts in its texts, with truth in other languages as yes or no.
+    """Return a row without the thoughts in its texts.
 
     Empty samples are a problem, and stay; so is an answer that its row says was cut off.
     """
@@ -162,9 +161,6 @@ def with_checked_texts(row: AnswerRow) -> AnswerRow:
     if ended.finish is not None:
         told = tuple(ended.problems())
         row = msgspec.structs.replace(row, finish=ended.finish, problems=(*row.problems, *told))
-    truths = spoken_truth([row.answer, *row.gold]) if row.gold and len(row.gold) == 1 else None
-    if truths is not None:
-        row = msgspec.structs.replace(row, answer=truths[0], gold=(truths[1],))
     empty = sum(map(is_blank, row.samples))
     if empty:
         why = f"empty samples: {empty} of {len(row.samples)} ({EMPTY})"
