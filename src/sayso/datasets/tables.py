@@ -536,13 +536,11 @@ def read_rows_under(path: Path, key: str) -> Iterator[tuple[int, Any]]:
 
 # ---- what stands in one cell: lists written as text, and golds of any type
 
-#: what a list holds as Python, pandas and numpy write it, with the space to the next entry, which
-#: numpy sets without a comma; else its calls and its NaN
-_ITEM = re.compile(
-    r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[+-]?\d[\w.+-]*)"""
-    r"""(\s+(?=['"]|[+-]?[\d.]))?|(?:\bnp\.\w+|\barray)\(|(?:,\s*dtype=[\w']+)?\)|\bnan\b|['"]""",
-    re.DOTALL,
-)
+#: a text in quotation marks; what pandas and numpy write around lists and values; the space between
+#: two numbers, where numpy sets no comma
+_QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
+_CALLS = re.compile(r"\b(?:np\.\w+|array)\(|(?:,\s*dtype=\w+)?\)")
+_APART = re.compile(r"(?<=[\d.])\s+(?=[+-]?[\d.])")
 #: a list of numbers with decimal commas: "[-0,2, -1,3]"
 _DECIMALS = re.compile(r"\[\s*-\d+,\d+(?:\s*(?:,\s|;)\s*-?\d+,\d+)*\s*\]")
 #: Wikidata writes 1815-12-10T00:00:00Z, pandas 1815-12-10 00:00:00
@@ -579,22 +577,17 @@ def cell_value(cell: str) -> object:
     with contextlib.suppress(ValueError, RecursionError):
         return json.loads(text, parse_constant=lambda _: None)
     text = f"[{text[1:-1]}]" if text[:1] == "(" and text[-1:] == ")" else text
+    texts = _QUOTED.split(text)
+    for place in range(0, len(texts), 2):  # what stands outside of quotation marks
+        bare = _APART.sub(", ", _CALLS.sub("", texts[place]))
+        texts[place] = ", " if bare.isspace() else re.sub(r"\bnan\b", "None", bare)
+    if "" in texts[2:-1:2]:  # Python would join texts that touch
+        return None
     try:
-        value = ast.literal_eval(_ITEM.sub(_in_python, text))
+        value = ast.literal_eval("".join(texts))
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
     return list(value) if isinstance(value, set) else value
-
-
-def _in_python(found: re.Match[str]) -> str:
-    """Return a part of a list as Python reads it, which would join texts that touch."""
-    if found[1] is not None:
-        if not found[2] and found.string[found.end() :][:1] in ("'", '"'):
-            raise ValueError(found[1])
-        return f"{found[1]}, " if found[2] else found[1]
-    if found[0] in ("'", '"'):
-        raise ValueError("a text without an end")
-    return "None" if found[0] == "nan" else ""
 
 
 def list_in(cell: str) -> list[Any] | None:
