@@ -255,11 +255,11 @@ def answer_row(
         given = {n: _cell(n, v, problems) for n, v in given.items()}
     given |= _bounded(given, problems)
     gold, golds = _gold(given["gold"], given["aliases"], problems)
+    texts: dict[str, Any] = {name: _text(name, given[name], problems) for name in TEXTS}
     samples = _texts("samples", given["samples"], problems)
     answer = AnswerRow(
         place=place,
-        question=_text("question", given["question"], problems) or "",
-        answer=_text("answer", given["answer"], problems),
+        **texts | {"question": texts["question"] or ""},
         samples=samples or (),
         logprobs=finite_numbers("token_logprobs", given["token_logprobs"], problems),
         entropies=finite_numbers("token_entropies", given["token_entropies"], problems),
@@ -270,17 +270,8 @@ def answer_row(
         human=person_verdict(given["human"], problems, places.get("human", "human")),
         votes=_votes(given["human"]),
         stated=_share("stated_confidence", given["stated_confidence"], problems),
-        context=_text("context", given["context"], problems),
-        prompt=_text("prompt", given["prompt"], problems),
-        id=_text("id", given["id"], problems),
         own=row,
-        model=_text("model", given["model"], problems),
         answerable=_truth("answerable", given["answerable"], problems),
-        entity=_text("entity", given["entity"], problems),
-        domain=_text("domain", given["domain"], problems),
-        tier=_text("tier", given["tier"], problems),
-        pair=_text("pair", given["pair"], problems),
-        aspect=_text("aspect", given["aspect"], problems),
         golds=golds,
     )
     answer = _of_the_same_tokens(answer, problems)
