@@ -31,10 +31,11 @@ from sayso.datasets.tools.values import (
     ReplyText,
     ending_in,
     is_spoken,
+    reason_in,
     spoken_text,
     token_texts,
 )
-from sayso.harmless import json_kind, line
+from sayso.harmless import json_kind
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import UNKNOWN_LOGPROB, Gold, InputError, is_blank
 
@@ -284,8 +285,8 @@ def answer_row(
     if answer.answer is not None and is_blank(answer.answer):
         problems.append("the answer is empty")
     if answer.answer is None and not answer.samples and not any(map(_about_texts, problems)):
-        error = row.get("error")
-        problems.append(f"failed: {line(str(error), 200)}" if error else NO_TEXT)
+        failed = row.get("error")
+        problems.append(f"failed: {reason_in(failed)}" if failed else NO_TEXT)
     return msgspec.structs.replace(answer, problems=tuple(problems)) if problems else answer
 
 

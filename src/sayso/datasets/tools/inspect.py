@@ -36,6 +36,7 @@ from sayso.datasets.tools.values import (
     ReplyText,
     object_in,
     objects_in,
+    reason_in,
     reply_texts,
     spoken_text,
 )
@@ -260,7 +261,7 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
     attached = object_in(first.get("attachments"))
     for sample in samples:
         if sample.get("error"):
-            failed.append(_reason(sample["error"]))
+            failed.append(reason_in(sample["error"]))
             continue
         if sample.get("limit"):
             kind, most = map(object_in(sample["limit"]).get, ("type", "limit"))
@@ -399,11 +400,6 @@ def _with_question(row: AnswerRow, metadata: dict[str, Any]) -> AnswerRow:
     )
 
 
-def _reason(error: object) -> str:
-    message = error.get("message") if isinstance(error, dict) else error
-    return " ".join(str(message).split())[:120]
-
-
 def _whole(attachments: Mapping[str, Any], text: str) -> str:
     """Return a text, which may stand in the attachments of its sample."""
     name = text.removeprefix("attachment://")
@@ -420,8 +416,6 @@ def _scores(scores: object) -> dict[str, float]:
     verdicts: dict[str, float] = {}
     for name, score in object_in(scores).items():
         value = object_in(score).get("value")
-        if value in ("C", "I"):
-            verdicts[str(name)] = float(value == "C")
-        elif isinstance(value, bool | int | float) and value in (0, 1):
-            verdicts[str(name)] = float(value)
+        if value in ("C", "I") or (isinstance(value, bool | int | float) and value in (0, 1)):
+            verdicts[str(name)] = float(value in ("C", 1))
     return verdicts
