@@ -579,9 +579,9 @@ BUDGET = {
     "train": 7_213,
     "metrics": 9_332,
     "runs": 6_500,
-    "datasets": 5_863,
+    "datasets": 5_767,
     "report": 4_533,
-    "cli": 4_362,
+    "cli": 4_357,
     "wikidata": 4_496,
     "people": 3_781,
     "guard": 3_439,
@@ -594,7 +594,7 @@ BUDGET = {
     "sayso": 1_797,
     "assertions": 1_513,
     "inspect_ai_tools": 1_407,
-    "prompts": 1_064,
+    "prompts": 1_055,
     "answers": 856,
 }
 #: how far a budget may stand above the lines that are there

@@ -310,10 +310,11 @@ def _in_words(message: str) -> str:
         name = unknown[1].replace("][", ".")
         return f"{unknown[2]}: unknown setting {name}; --help-all lists all settings"
     if flag := re.match(r"Unknown option: --([\w-]+)", message):
-        from sayso.cli.run import flag_owners
+        from sayso.protocols import PROTOCOLS
 
-        if owners := flag_owners(flag[1]):
-            return f"{flag[0]}: it is a flag of {owners}"
+        name = flag[1].replace("-", "_")
+        if have := [each for each, plan in PROTOCOLS.items() if hasattr(plan.Settings, name)]:
+            return f"{flag[0]}: it is a flag of {', '.join(have)}"
     kinds = {"int": "a whole number", "float": "a number", "bool": "yes or no"}
     return re.sub(
         r'unable to convert (".*") into (int|float|bool)\b',

@@ -75,12 +75,6 @@ for _plan in PROTOCOLS.values():
     _add_command(_plan)
 
 
-def flag_owners(flag: str) -> str:
-    """Return the protocols that have a flag, separated by commas."""
-    name = flag.replace("-", "_")
-    return ", ".join(each for each, plan in PROTOCOLS.items() if hasattr(plan.Settings, name))
-
-
 @run_app.default
 def run_all(*, common: Shared = NO_FLAGS) -> int:
     """Run every protocol with its own defaults; each gets a folder in --out.
