@@ -13,7 +13,7 @@ import pytest
 
 from sayso import cli, datasets
 from sayso.datasets.answer_files import OpenAnswers, open_answer_file
-from sayso.datasets.answer_rows import AnswerRow, answer_row, with_checked_texts
+from sayso.datasets.answer_rows import AnswerRow, answer_row
 from sayso.datasets.recorded import read_recorded
 from sayso.datasets.tables import ANSWER_KEYS, list_in, solved, truth_value
 from sayso.judges.english.lexicon import lexicon_rows
@@ -408,35 +408,27 @@ def test_a_file_in_windows_1252_is_one_line_with_a_way_out(
 
 
 @pytest.mark.parametrize(("name", "sign"), [("t.csv", ";"), ("t.tsv", "\t"), ("u.csv", "\t")])
-def test_decimal_commas_of_a_whole_column(name: str, sign: str, tmp_path: Path) -> None:
+def test_decimal_commas_are_told(name: str, sign: str, tmp_path: Path) -> None:
     table = [
         ("question", "answer", "gold", "stated_confidence"),
-        ("How tall?", "1,80 m", "1,8", "0,75"),
-        ("How deep?", "It is 2.5 m.", "2,5", "0,5"),
-        ("How many?", "3", "3.000,25", "1"),
+        ("How tall?", "It is 1.8 m", "1,8 m", "0,75"),
+        ("How many?", "3000.25", "3.000,25", "1"),
     ]
     path = tmp_path / name
     path.write_text("\n".join(map(sign.join, table)) + "\n", encoding="utf-8")
     rows, notices = read(path)
-    assert [row.gold for row in rows] == [("1.8",), ("2.5",), ("3000.25",)]
-    assert [row.stated for row in rows] == [0.75, 0.5, 1.0]
-    assert rows[0].answer == "1,80 m"
-    told = {f"decimal commas are read as points in: {n}" for n in ("gold", "stated_confidence")}
-    assert told <= {*notices}
-    data = datasets.load_dataset(f"file:{path}")
-    assert [q.golds for q in data.questions] == [
-        (Gold("1.8"),), (Gold("2.5"),), (Gold("3000.25"),),
-    ]  # fmt: skip
-    assert told <= {*data.notes}
+    assert [row.gold for row in rows] == [("1,8 m",), ("3.000,25",)]
+    assert [row.stated for row in rows] == [0.75, 1.0]
+    for row in rows:
+        assert judge_rules(row.question, row.gold or (), row.answer or "").content == "correct"
+    told = [f"numbers such as {n}: three digits behind a comma are read as thousands, all others "
+            "behind a comma or point as decimals"
+            for n in ("1,8 in gold", "0,75 in stated_confidence")]  # fmt: skip
+    assert notices == told
+    assert set(told) <= {*datasets.load_dataset(f"file:{path}").notes}
 
 
-def test_commas_stay_in_other_columns_and_files(tmp_path: Path) -> None:
-    mixed = tmp_path / "t.csv"
-    mixed.write_text('question;answer;gold\nA?;x;1,5\nB?;x;"Bonn, 1999"\nC?;x;2.5\n')
-    rows, notices = read(mixed)
-    assert [row.gold for row in rows] == [("1,5",), ("Bonn, 1999",), ("2.5",)]
-    told = "commas in numbers stay in: gold, which holds texts too; 1,5 counts as 1.5"
-    assert notices == [told]
+def test_commas_separate_cells_without_a_note(tmp_path: Path) -> None:
     plain = tmp_path / "u.csv"
     plain.write_text('question,answer,gold\nA?,x,"1,500"\n')
     rows, notices = read(plain)
@@ -530,12 +522,14 @@ def semicolons(path: Path, cells: Sequence[Sequence[str]]) -> Path:
 
 @tabled
 def test_numbers_of_a_file_with_semicolons(
-    cells: list[list[str]], answers: list[str], golds: list[str], told: str, tmp_path: Path
+    cells: list[list[str]], contents: list[str], told: list[str], tmp_path: Path
 ) -> None:
     rows, notices = read(semicolons(tmp_path / "t.csv", cells))
-    assert [row.answer for row in rows] == answers
-    assert [row.gold for row in rows] == [(gold,) for gold in golds]
-    assert told in notices
+    found = [judge_rules("How high?", row.gold or (), row.answer or "").content for row in rows]
+    assert found == contents
+    for place in told:
+        assert any(note.startswith(f"numbers such as {place}:") for note in notices)
+    assert bool(notices) is bool(told)
 
 
 @tabled
@@ -546,10 +540,12 @@ def test_truth_of_other_languages_as_golds(
     found = [judge_rules("Is it so?", row.gold or (), row.answer or "").content for row in rows]
     assert found == contents
     assert "words of truth are read as yes and no in: gold" in notices
-    row = with_checked_texts(answer_row({"answer": "Yes", "gold": "VRAI"}))
-    assert (row.answer, row.gold) == ("yes", ("yes",))
-    material = with_checked_texts(answer_row({"answer": "It is sand.", "gold": "Sand"}))
-    assert material.gold == ("Sand",)
+
+
+def test_a_word_of_truth_among_others_stays(tmp_path: Path) -> None:
+    for golds in (["Sand", "Lehm"], ["Sand", "vrai"], ["true", "false"]):
+        rows, notices = read(semicolons(tmp_path / "t.csv", [["x", gold] for gold in golds]))
+        assert ([row.gold for row in rows], notices) == ([(gold,) for gold in golds], [])
 
 
 def test_what_spreadsheets_write_around_a_table(tmp_path: Path) -> None:

@@ -52,9 +52,7 @@ def test_the_place_of_yes_or_no_is_told() -> None:
     found = match("Is Riga in Peru?", golds_of("no"), text)
     assert text[found.start : found.end] == "no"
     assert polarity("Is Riga in Peru?", "It lies on the Baltic Sea.") is None
-    both = polarity("Is Riga in Peru?", "Yes and no.")
-    assert both is not None
-    assert both.yes is None
+    assert polarity("Is Riga in Peru?", "Yes and no.") is None
     assert polarity("", "Yes.") is None
     assert polarity("Is?", "It is.") is not None
 

@@ -218,17 +218,11 @@ def main(argv: list[str] | None = None) -> None:
     """Run the command line; a user's mistake is one line and exit code 2, never a traceback."""
     _open_handles()
     made, *others = gc.get_threshold()
-    if (
-        made
-    ):  # 0: never, as somebody chose. Loading modules makes many objects, hardly any in cycles
+    if made:  # 0 is never. Loading modules makes many objects, hardly any in cycles
         gc.set_threshold(max(made, 50_000), *others)
     if sys.flags.optimize > 1:
-        sys.exit(
-            _refuse(
-                "Python runs with -OO (PYTHONOPTIMIZE=2), which removes docstrings, and altair, "
-                "which draws the charts, needs them: run with -O or without it"
-            )
-        )
+        why = "Python runs with -OO (PYTHONOPTIMIZE=2), which removes the docstrings that altair"
+        sys.exit(_refuse(f"{why}, which draws the charts, needs: run with -O or without it"))
     sys.exit(execute(sys.argv[1:] if argv is None else argv))
 
 
@@ -315,11 +309,12 @@ def _in_words(message: str) -> str:
     if unknown:
         name = unknown[1].replace("][", ".")
         return f"{unknown[2]}: unknown setting {name}; --help-all lists all settings"
-    from sayso.protocols import PROTOCOLS
+    if flag := re.match(r"Unknown option: --([\w-]+)", message):
+        from sayso.protocols import PROTOCOLS
 
-    name = (re.match(r"Unknown option: --([\w-]+)", message) or ["", ""])[1].replace("-", "_")
-    if have := [each for each, plan in PROTOCOLS.items() if name and hasattr(plan.Settings, name)]:
-        return f"{message.split('. Did')[0].rstrip('.')}: it is a flag of {', '.join(have)}"
+        name = flag[1].replace("-", "_")
+        if have := [each for each, plan in PROTOCOLS.items() if hasattr(plan.Settings, name)]:
+            return f"{flag[0]}: it is a flag of {', '.join(have)}"
     kinds = {"int": "a whole number", "float": "a number", "bool": "yes or no"}
     return re.sub(
         r'unable to convert (".*") into (int|float|bool)\b',

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.datasets import own_table, shipped, short_answers, topics, uncle
-from sayso.datasets.catalogue import CATALOGUE, markdown
+from sayso.datasets.catalogue import CATALOGUE
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine
 from sayso.engines.named import is_builtin
@@ -32,7 +32,6 @@ __all__ = [
     "LOADERS",
     "default_data",
     "load_dataset",
-    "markdown",
     "subset",
 ]
 

@@ -25,14 +25,13 @@ from sayso.datasets.tables import (
     list_in,
     read_list_cell,
     read_table,
-    spoken_truth,
     truth_value,
 )
 from sayso.datasets.tools.values import (
-    CALLED,
     ReplyText,
     ending_in,
     is_spoken,
+    reason_in,
     spoken_text,
     token_texts,
 )
@@ -111,6 +110,7 @@ EMPTY = "an empty text counts as a separate meaning"
 #: problems of a row in whose texts a model thought
 THOUGHT = "the {} contained reasoning, which is left out"
 UNENDED = "the {} was cut off during its reasoning: there is no complete one"
+NO_TEXT = "neither an answer nor a sample"
 STOPPED = "the {} contained tokens of a chat template, which are left out"
 TOKENS_TOO = "the values of its tokens are left out with it"
 
@@ -123,38 +123,35 @@ def row_without_thoughts(row: AnswerRow) -> AnswerRow:
     """
     texts = [row.answer or "", *row.samples]
     splits = [split_thoughts(text) for text in texts]
-    changes = [split.text != text for split, text in zip(splits, texts, strict=True)]
-    if not any(changes):
+    left = [
+        text if split.text == text else split.text.strip() if split.closed else ""
+        for text, split in zip(texts, splits, strict=True)
+    ]
+    if left == texts:
         return row
     problems = []
-    for number, (split, other) in enumerate(zip(splits, changes, strict=True)):
-        what = "answer" if number == 0 else "sample"
-        if split.thoughts:
-            problems.append((THOUGHT if split.closed else UNENDED).format(what))
-        elif other:
-            problems.append(STOPPED.format(what))
-    answer, *samples = [
-        (split.text.strip() if split.closed else "") if other else text
-        for split, text, other in zip(splits, texts, changes, strict=True)
-    ]
-    held = splits[0]
-    changed: dict[str, Any] = {"samples": tuple(samples)}
-    if changes[0]:
-        changed |= {"answer": answer if answer or held.closed else None}
-    if held.thoughts:
+    for number, split in enumerate(splits):
+        told = THOUGHT if split.closed else UNENDED
+        if split.text != texts[number]:
+            told = told if split.thoughts else STOPPED
+            problems.append(told.format("sample" if number else "answer"))
+    changed: dict[str, Any] = {"samples": tuple(left[1:])}
+    if left[0] != texts[0]:
+        changed["answer"] = left[0] if splits[0].closed else None
+    if splits[0].thoughts:
         changed |= dict.fromkeys(("logprobs", "entropies", "tokens"))
         problems += [TOKENS_TOO] * (row.logprobs is not None or row.entropies is not None)
     for name in ("sample_logprobs", "sample_entropies"):
         if (values := getattr(row, name)) is not None:
-            thought = {n for n, split in enumerate(splits[1:]) if split.thoughts}
-            changed[name] = tuple(None if n in thought else v for n, v in enumerate(values))
+            pairs = zip(splits[1:], values, strict=True)
+            changed[name] = tuple(None if split.thoughts else value for split, value in pairs)
     return msgspec.structs.replace(
         row, problems=(*row.problems, *dict.fromkeys(problems)), **changed
     )
 
 
 def with_checked_texts(row: AnswerRow) -> AnswerRow:
-    """Return a row without the thoughts in its texts, with truth in other languages as yes or no.
+    """Return a row without the thoughts in its texts.
 
     Empty samples are a problem, and stay; so is an answer that its row says was cut off.
     """
@@ -162,9 +159,6 @@ def with_checked_texts(row: AnswerRow) -> AnswerRow:
     if ended.finish is not None:
         told = tuple(ended.problems())
         row = msgspec.structs.replace(row, finish=ended.finish, problems=(*row.problems, *told))
-    truths = spoken_truth([row.answer, *row.gold]) if row.gold and len(row.gold) == 1 else None
-    if truths is not None:
-        row = msgspec.structs.replace(row, answer=truths[0], gold=(truths[1],))
     empty = sum(map(is_blank, row.samples))
     if empty:
         why = f"empty samples: {empty} of {len(row.samples)} ({EMPTY})"
@@ -253,20 +247,20 @@ def answer_row(
     """Return what a row says. ``loose``: lists may be written as JSON text (CSV has no lists).
 
     ``others`` are columns that something else reads. Nothing in a row raises: what cannot be read
-    stands in ``problems``, behind those that the row of a tool has already (``told``).
+    stands in ``problems``; an ``error`` explains a row without an answer.
     """
-    problems: list[str] = [*getattr(row, "told", ())]
+    problems: list[str] = []
     places = places_of(row, columns or {}, others)
     given = dict.fromkeys(COLUMNS) | {ours: row.get(theirs) for ours, theirs in places.items()}
     if loose:
         given = {n: _cell(n, v, problems) for n, v in given.items()}
     given |= _bounded(given, problems)
     gold, golds = _gold(given["gold"], given["aliases"], problems)
+    texts: dict[str, Any] = {name: _text(name, given[name], problems) for name in TEXTS}
     samples = _texts("samples", given["samples"], problems)
     answer = AnswerRow(
         place=place,
-        question=_text("question", given["question"], problems) or "",
-        answer=_text("answer", given["answer"], problems),
+        **texts | {"question": texts["question"] or ""},
         samples=samples or (),
         logprobs=finite_numbers("token_logprobs", given["token_logprobs"], problems),
         entropies=finite_numbers("token_entropies", given["token_entropies"], problems),
@@ -277,17 +271,8 @@ def answer_row(
         human=person_verdict(given["human"], problems, places.get("human", "human")),
         votes=_votes(given["human"]),
         stated=_share("stated_confidence", given["stated_confidence"], problems),
-        context=_text("context", given["context"], problems),
-        prompt=_text("prompt", given["prompt"], problems),
-        id=_text("id", given["id"], problems),
         own=row,
-        model=_text("model", given["model"], problems),
         answerable=_truth("answerable", given["answerable"], problems),
-        entity=_text("entity", given["entity"], problems),
-        domain=_text("domain", given["domain"], problems),
-        tier=_text("tier", given["tier"], problems),
-        pair=_text("pair", given["pair"], problems),
-        aspect=_text("aspect", given["aspect"], problems),
         golds=golds,
     )
     answer = _of_the_same_tokens(answer, problems)
@@ -300,7 +285,8 @@ def answer_row(
     if answer.answer is not None and is_blank(answer.answer):
         problems.append("the answer is empty")
     if answer.answer is None and not answer.samples and not any(map(_about_texts, problems)):
-        problems.append("neither an answer nor a sample")
+        failed = row.get("error")
+        problems.append(f"failed: {reason_in(failed)}" if failed else NO_TEXT)
     return msgspec.structs.replace(answer, problems=tuple(problems)) if problems else answer
 
 
@@ -316,8 +302,7 @@ def _of_the_same_tokens(answer: AnswerRow, problems: list[str]) -> AnswerRow:
 
 def _about_texts(problem: str) -> bool:
     """Whether a problem is about the answer or the samples already."""
-    about = ("answer", "samples", "failed", CALLED)
-    return problem.startswith(about) or problem.endswith("samples are not texts")
+    return problem.startswith(("answer", "samples")) or problem.endswith("samples are not texts")
 
 
 def _cell(name: str, value: object, problems: list[str]) -> object:

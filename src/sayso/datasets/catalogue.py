@@ -6,8 +6,6 @@ the docstring of its reader names, which says what could not be verified.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import msgspec
 
 from sayso.records import Question
@@ -146,14 +144,3 @@ def is_topic(question: Question) -> bool:
     entry = CATALOGUE.get(question.dataset)
     about = entry is not None and entry.suits == LONG
     return about and not (question.parts or question.golds)
-
-
-def markdown() -> Iterator[str]:
-    """Yield the lines of the table in docs/data.md."""
-    yield "| name | content | size | license | where it is |"
-    yield f"|{'---|' * 5}"
-    for name, entry in CATALOGUE.items():
-        what = f"{entry.what} ({entry.notes})" if entry.notes else entry.what
-        places = "; ".join(filter(None, (entry.hub, entry.file, entry.source)))
-        row = (f"`{name}`", what, entry.size, entry.license, places or "in sayso")
-        yield f"| {' | '.join(row)} |"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -340,23 +340,3 @@ def is_slip(name: str, ours: str) -> bool:
     if len(name) == len(ours) <= 5:
         return False
     return OSA.distance(name, ours) <= (2 if len(ours) >= 8 else 1)
-
-
-# ---- the table of the docs
-
-_TITLES: tuple[tuple[Reader, str], ...] = (
-    ("data", "`--data file:`"),
-    ("answers", "`--answers`"),
-    ("score", "`sayso score`"),
-    ("labelled", "`--labelled`"),
-)
-
-
-def columns_markdown() -> Iterator[str]:
-    """Yield the lines of the table of columns in docs/data.md."""
-    yield f"| column | other names | content | {' | '.join(t for _, t in _TITLES)} |"
-    yield f"|---|---|---|{':-:|' * len(_TITLES)}"
-    for ours, column in COLUMNS.items():
-        also = ", ".join(f"`{name}`" for name in column.also)
-        used = ("●" if reader in column.readers else "" for reader, _ in _TITLES)
-        yield f"| `{ours}` | {also} | {column.holds} | {' | '.join(used)} |"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.datasets.answer_files import OpenAnswers, open_answer_file
-from sayso.datasets.answer_rows import ABOVE_ZERO, AnswerRow
+from sayso.datasets.answer_rows import ABOVE_ZERO, NO_TEXT, AnswerRow
 from sayso.datasets.dataset import Dataset, questions_hash
 from sayso.datasets.tables import gold_in, read_table, stem_of
 from sayso.datasets.tools.batch import NO_QUESTIONS
@@ -86,7 +86,7 @@ class _Model:
 
     def take(self, question: str, row: AnswerRow) -> None:
         self.count += 1
-        self.problems.update(p for p in row.problems if not p.startswith("neither an answer"))
+        self.problems.update(p for p in row.problems if p != NO_TEXT)
         if row.answer is None and not row.samples:
             self.left_out["no answer"] += 1
         elif question in self.rows:

@@ -15,7 +15,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from importlib.resources import files
@@ -336,70 +336,53 @@ def clean_value(value: object) -> object:
 
 
 def read_csv(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
-    """Yield (line, row) of a CSV or TSV file, as :func:`_cells` does, numbers and truth in English.
+    """Yield (line, row) of a CSV or TSV file, as :func:`_cells` does.
 
-    Decimal commas of a column of numbers become points, points of thousands go, and a column of
-    truth in another language becomes yes and no.
+    A column of truth in another language becomes yes and no.
     """
-    ways, _ = _ways_of_writing(path)
+    truths, _ = _as_spreadsheets_write(path)
     for line, row in _cells(path):
-        yield line, {n: ways[n](cell) if n in ways else cell for n, cell in row.items()}
+        said = {name: truth_value(row[name]) for name in truths}
+        yield line, {**row, **{n: "yes" if t else "no" for n, t in said.items() if t is not None}}
 
 
 def notes_on_cells(path: Path) -> list[str]:
-    """Return notes on how a CSV or TSV file writes numbers, truth and quotes."""
-    return _ways_of_writing(path)[1]
+    """Return notes on how a CSV or TSV file writes truth, numbers and quotes."""
+    return _as_spreadsheets_write(path)[1]
 
 
-#: 1.234.567 and 2.962; a decimal comma: 2,962 may be one, 2,96 and 2.962,5 are; a whole number
-_THOUSANDS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\w.]*\d)")
-_COMMA = re.compile(
-    r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+,\d+|0,\d+|\d+,(?:\d{1,2}|\d{4,}))(?![\w,.]*\d)"
-)
-_NUMBER = re.compile(r"[+-]?(?:\d*|\d{1,3}(?:\.\d{3})+)(?:,\d+)?")
+#: a number with a comma or with three digits behind a point, at the beginning of a cell
+_COMMA_OR_POINT = re.compile(r"\s*[+-]?\d+(?:,\d+|\.\d{3}\b)")
 
 
-def _ways_of_writing(path: Path) -> tuple[dict[str, Callable[[str], str]], list[str]]:
-    """Return how the columns of a CSV or TSV file are put into English, and notes on its cells.
+def _as_spreadsheets_write(path: Path) -> tuple[list[str], list[str]]:
+    """Return the columns of a CSV or TSV file that hold truth, and notes on its cells.
 
-    A file whose cells are separated by commas is not read for it.
+    Such a column holds true and false in another language, and nothing else. A file whose cells
+    are separated by commas is not read for it.
     """
     separator = _separator(path) if is_text_table(path) else ","
-    commas, others, decimal, points = dict[str, None](), set[str](), False, ""
-    words: dict[str, set[str | None]] = {}
+    words: dict[str, set[str]] = {}
+    numbers: dict[str, str] = {}
     notes: list[str] = []
     for line, row in _cells(path) if separator != "," else ():
-        for name, text in ((name, cell.strip()) for name, cell in row.items()):
-            if not _NUMBER.fullmatch(text):
-                others.add(name)
-            elif "," in text:
-                commas[name] = None
-            if text and text[0] not in "[{":
-                decimal = decimal or name in commas or _COMMA.search(text) is not None
-                points = points or (found[0] if (found := _THOUSANDS.search(text)) else "")
-                words.setdefault(name, set()).add(text if truth_value(text) is not None else None)
-            inner = text.split("\n")[1:-1]
+        for name, cell in row.items():
+            if word := cell.strip().casefold():
+                words.setdefault(name, set()).add(word if word in TRUTH else "")
+            if found := _COMMA_OR_POINT.match(cell):
+                numbers.setdefault(name, found[0].strip())
+            inner = cell.split("\n")[1:-1]
             if any(one.count(separator) == len(row) - 1 for one in inner):
                 place = f"lines {line - len(inner) - 1:,} to {line:,}"
                 notes.append(f"{place}: one quoted cell holds whole rows; is a quote not closed?")
-    ways: dict[str, Callable[[str], str]] = {}
-    ways |= dict.fromkeys(words, _without_points) if decimal and points else {}
-    for name in commas:
-        stay = f"commas in numbers stay in: {name}, which holds texts too; 1,5 counts as 1.5"
-        notes.append(stay if name in others else f"decimal commas are read as points in: {name}")
-        if name not in others:
-            ways[name] = lambda cell: cell.replace(".", "").replace(",", ".")
-    if points:
-        read = "thousands" if decimal else "a decimal point: write thousands without it"
-        notes.append(f"points in numbers such as {points} are read as {read}")
-    for name in (name for name, said in words.items() if len({*(spoken_truth(said) or ())}) == 2):
-        notes.append(f"words of truth are read as yes and no in: {name}")
-        ways[name] = lambda cell: ("no", "yes")[bool(truth_value(cell))] if cell.strip() else cell
-    return ways, notes
-
-
-def _without_points(cell: str) -> str:
-    return _THOUSANDS.sub(lambda found: found[0].replace(".", ""), cell)
+    truths = [n for n, w in words.items() if w <= TRUTH and w & FOREIGN and w & YES and w - YES]
+    notes += [f"words of truth are read as yes and no in: {name}" for name in truths]
+    notes += [
+        f"numbers such as {number} in {name}: three digits behind a comma are read as thousands, "
+        "all others behind a comma or point as decimals"
+        for name, number in numbers.items()
+    ]
+    return truths, notes
 
 
 def _cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -553,13 +536,11 @@ def read_rows_under(path: Path, key: str) -> Iterator[tuple[int, Any]]:
 
 # ---- what stands in one cell: lists written as text, and golds of any type
 
-#: what a list holds as Python, pandas and numpy write it, with the space to the next entry, which
-#: numpy sets without a comma; else its calls and its NaN
-_ITEM = re.compile(
-    r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[+-]?\d[\w.+-]*)"""
-    r"""(\s+(?=['"]|[+-]?[\d.]))?|(?:\bnp\.\w+|\barray)\(|(?:,\s*dtype=[\w']+)?\)|\bnan\b|['"]""",
-    re.DOTALL,
-)
+#: a text in quotation marks; what pandas and numpy write around lists and values; the space between
+#: two numbers, where numpy sets no comma
+_QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
+_CALLS = re.compile(r"\b(?:np\.\w+|array)\(|(?:,\s*dtype=\w+)?\)")
+_APART = re.compile(r"(?<=[\d.])\s+(?=[+-]?[\d.])")
 #: a list of numbers with decimal commas: "[-0,2, -1,3]"
 _DECIMALS = re.compile(r"\[\s*-\d+,\d+(?:\s*(?:,\s|;)\s*-?\d+,\d+)*\s*\]")
 #: Wikidata writes 1815-12-10T00:00:00Z, pandas 1815-12-10 00:00:00
@@ -568,13 +549,19 @@ _TIMESTAMP = re.compile(r"([+-]?\d{4,}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.0+)?Z?
 _SOLUTION = re.compile(
     r".*(?:\s####[ \t]*(\S[^\n]*?)\s*|\\boxed\{((?:[^{}]|\{[^{}]*\})+)\}[^\n]*)", re.DOTALL
 )
-#: truth values as people write them, and spreadsheets in other languages; those in English; how a
-#: missing value, and that there is no answer, look when they were written out as a text; what an
-#: object that is an answer calls it, as the judge knows it
-YES, NO, ENGLISH, WRITTEN_OUT, ANSWER_KEYS = (
-    frozenset(words.split())
-    for words in files(__package__).joinpath("data/truth.txt").read_text("utf-8").splitlines()
-)
+_WORDS = {
+    name: frozenset(words.split())
+    for row in files(__package__).joinpath("data/truth.txt").read_text("utf-8").splitlines()
+    for name, _, words in [row.partition(": ")]
+}
+#: truth values as people write them, and spreadsheets in other languages
+FOREIGN = _WORDS["true elsewhere"] | _WORDS["false elsewhere"]
+YES = _WORDS["true"] | _WORDS["true elsewhere"]
+TRUTH = YES | _WORDS["false"] | FOREIGN
+#: how a missing value, and that there is no answer, look when they were written out as a text
+WRITTEN_OUT = _WORDS["missing"]
+#: what an object that is an answer calls it, as the judge knows it
+ANSWER_KEYS = _WORDS["answer keys"]
 
 
 def cell_value(cell: str) -> object:
@@ -590,22 +577,17 @@ def cell_value(cell: str) -> object:
     with contextlib.suppress(ValueError, RecursionError):
         return json.loads(text, parse_constant=lambda _: None)
     text = f"[{text[1:-1]}]" if text[:1] == "(" and text[-1:] == ")" else text
+    texts = _QUOTED.split(text)
+    for place in range(0, len(texts), 2):  # what stands outside of quotation marks
+        bare = _APART.sub(", ", _CALLS.sub("", texts[place]))
+        texts[place] = ", " if bare.isspace() else re.sub(r"\bnan\b", "None", bare)
+    if "" in texts[2:-1:2]:  # Python would join texts that touch
+        return None
     try:
-        value = ast.literal_eval(_ITEM.sub(_in_python, text))
+        value = ast.literal_eval("".join(texts))
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
     return list(value) if isinstance(value, set) else value
-
-
-def _in_python(found: re.Match[str]) -> str:
-    """Return a part of a list as Python reads it, which would join texts that touch."""
-    if found[1] is not None:
-        if not found[2] and found.string[found.end() :][:1] in ("'", '"'):
-            raise ValueError(found[1])
-        return f"{found[1]}, " if found[2] else found[1]
-    if found[0] in ("'", '"'):
-        raise ValueError("a text without an end")
-    return "None" if found[0] == "nan" else ""
 
 
 def list_in(cell: str) -> list[Any] | None:
@@ -724,18 +706,9 @@ def truth_value(value: object) -> bool | None:
     """Return a truth value, also one that is written as a text; ``None`` for anything else."""
     if isinstance(value, str):
         word = value.strip().casefold()
-        return word in YES if word in YES or word in NO else None
+        return word in YES if word in TRUTH else None
     number = isinstance(value, bool | int | float | Decimal) and value in (0, 1)
     return bool(value) if number else None
-
-
-def spoken_truth(texts: Collection[str | None]) -> list[str] | None:
-    """Return yes or no for texts that all are words of truth, one in another language at least."""
-    words = [(text or "").strip(" .!").casefold() for text in texts]
-    known = all(word in YES | NO and len(word) > 1 and word.isalpha() for word in words)
-    if not known or all(word in ENGLISH for word in words):
-        return None
-    return ["yes" if word in YES else "no" for word in words]
 
 
 def solved(text: str) -> str:

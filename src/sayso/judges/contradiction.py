@@ -1040,7 +1040,7 @@ _FLAT_NO = regex(r"^\W{0,8}(?:no|nope)\b[,.!\s]{1,8}(?=\S{1,60}\s\S{1,60}\s\S)",
 def _affirms(question: str, answer: AnsweringSentence) -> bool:
     """Whether an answer to a yes-or-no question affirms."""
     told = polarity(question, answer.whole)
-    return not _DENIED.search(answer.text) if told is None else told.yes is not False
+    return not _DENIED.search(answer.text) if told is None else told.yes
 
 
 def _by_denial(one: AnsweringSentence, two: AnsweringSentence, relation: Relation) -> Relation:

@@ -36,20 +36,11 @@ def _pattern(mark: str) -> str:
     return f"(?-i:{pattern})" if mark.startswith("[") else pattern
 
 
-def _marks() -> re.Pattern[str]:
-    """Return the pattern of all marks; group o3 opens what c3 closes, and a tag closes any tag."""
-    kinds: dict[str, list[tuple[str, str]]] = {}
-    for number, marks in enumerate(THOUGHTS):
-        kinds.setdefault("" if number < len(TAGS) else marks[1], []).append(marks)
-    groups = [
-        f"(?P<{name}{kind}>{'|'.join(dict.fromkeys(_pattern(own[side]) for own in pairs))})"
-        for kind, pairs in enumerate(kinds.values())
-        for side, name in enumerate("oc")
-    ]
-    return re.compile(rf"(?P<head>^[ \t]*+)?(?:{'|'.join(groups)})", re.I | re.M)
-
-
-_MARK = _marks()
+_OPENS, _CLOSES = (
+    "|".join(dict.fromkeys(map(_pattern, marks))) for marks in zip(*THOUGHTS, strict=True)
+)
+#: a mark of a thought; any that closes one closes the one that is open
+_MARK = re.compile(rf"(?P<head>^[ \t]*+)?(?:(?P<opens>{_OPENS})|{_CLOSES})", re.I | re.M)
 _LABEL = "thinking|thoughts?|thought process|chain of thought|reasoning|scratchpad"
 #: Thoughts that a program puts before the answer in plain words: how the text begins, what ends
 #: the thought. A text without that end is none.
@@ -66,11 +57,12 @@ TOLD = (
 )  # fmt: skip
 _TOLD = [(re.compile(a, re.I), re.compile(b, re.I | re.M)) for a, b in TOLD]
 #: A token of a chat template, which ends an answer or stands before it with the name of who
-#: speaks, and one inside which an answer stands. Struck words are none.
+#: speaks, one inside which an answer stands, and a whole request. Struck words are none.
 _TOKEN = re.compile(
     r"(?P<struck><s>[^<\n]{0,999}</s>(?=[ \t]*[^\s<\[]))"
     r"|(?:(?P<around><\|(?:(?:begin|end)_of_(?:box|solution)|(?:start|end)_response)\|>)"
-    r"|(?P<asked>\[INST\]|<<SYS>>)|<</SYS>>|<\|[^|<>\s]{1,40}\|>|<｜[^<>｜\s]{1,40}｜>|\[/INST\]"
+    r"|\[INST\](?:[^\[]++|\[(?!/?INST))*+\[/INST\]|\[/?INST\]"
+    r"|<\|[^|<>\s]{1,40}\|>|<｜[^<>｜\s]{1,40}｜>"
     r"|<(?:start|end)_of_turn>|<\|?turn\|?>|</?s>|<(?:bos|eos|pad|end_of_utterance|think/)>"
     r"|<sop>|\[gMASK\]|\[e~\[|\]~b\])(?:(?:assistant|model)(?=\s*(?:\n|<|\Z)))?",
     re.I,
@@ -128,15 +120,15 @@ def _without_tokens(split: Split) -> Split:
     if "<" not in text and "[" not in text and "]" not in text:
         return split
     spans: list[tuple[int, int]] = []
-    at, asked = 0, False
+    at = 0
     for token in _TOKEN.finditer(text):
         if token["struck"] or is_spoken_of(text, token):
             continue
-        if text[at : token.start()].strip() and not asked:
+        if text[at : token.start()].strip():
             spans.append((at, token.start()))
             if not token["around"]:
                 return split.only(spans)
-        at, asked = token.end(), bool(token["asked"] or (asked and "SYS" in token.group()))
+        at = token.end()
     return split.only([*spans, (at, len(text))]) if at else split
 
 
@@ -157,8 +149,7 @@ def _without_thoughts(text: str, lines: bool) -> Split:
     opened: re.Match[str] | None = None
     doubted = False  # the sentence around the mark that is open may only speak of it
     for mark in _MARK.finditer(text):
-        kind = mark.lastgroup or ""
-        if kind.startswith("o"):
+        if mark["opens"] is not None:
             if opened is None or doubted:
                 spoken = is_spoken_of(text, mark) or (lines and mark["head"] is None)
                 if opened is None or not spoken:
@@ -168,7 +159,7 @@ def _without_thoughts(text: str, lines: bool) -> Split:
                 implicit = implicit or not thoughts
                 thoughts.append(_joined(text, [*kept, (at, mark.start())]).strip())
                 kept, at, opened, doubted = [], mark.end(), None, False
-        elif kind[1:] == (opened.lastgroup or "")[1:]:
+        else:
             if not doubted or not (lines or is_spoken_of(text, mark)):
                 kept.append((at, opened.start()))
                 thoughts.append(text[opened.end() : mark.start()].strip())

@@ -7,7 +7,13 @@ from pathlib import Path
 
 from sayso.datasets.answer_rows import AnswerRow, reply_columns
 from sayso.datasets.tables import read_rows
-from sayso.datasets.tools.values import ReplyText, object_in, reply_texts, spoken_text
+from sayso.datasets.tools.values import (
+    ReplyText,
+    object_in,
+    reason_in,
+    reply_texts,
+    spoken_text,
+)
 from sayso.records import InputError
 
 #: why only ``sayso score`` reads such a file
@@ -49,7 +55,8 @@ def _batch_row(number: int, row: dict[str, object], name: str, question: str | N
             why = "; ".join(problem for reply in given for problem in reply.problems())
             problems.append(f"failed: the response contains no text{f' ({why})' if why else ''}")
     else:
-        problems.append(f"failed: {_batch_reason(error or body, status)}")
+        code = "" if status in (200, None) else f"status {status}: "
+        problems.append(f"failed: {code}{reason_in(error or body)}")
     for place, reply in enumerate(replies):
         problems += reply.problems("sample" if place else "answer")
     read = reply_columns(replies, problems)
@@ -61,14 +68,6 @@ def _batch_row(number: int, row: dict[str, object], name: str, question: str | N
         own=row,
         **read,
     )
-
-
-def _batch_reason(error: object, status: object) -> str:
-    """Return why a request of a batch failed, in one line."""
-    inner = error.get("error", error) if isinstance(error, dict) else error
-    message = inner.get("message") or inner.get("code") if isinstance(inner, dict) else inner
-    code = "" if status in (200, None) else f"status {status}: "
-    return " ".join(f"{code}{message or 'no response'}".split())[:200]
 
 
 def _questions(path: Path) -> dict[str, str]:

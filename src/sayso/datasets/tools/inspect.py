@@ -36,6 +36,7 @@ from sayso.datasets.tools.values import (
     ReplyText,
     object_in,
     objects_in,
+    reason_in,
     reply_texts,
     spoken_text,
 )
@@ -260,7 +261,7 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
     attached = object_in(first.get("attachments"))
     for sample in samples:
         if sample.get("error"):
-            failed.append(_reason(sample["error"]))
+            failed.append(reason_in(sample["error"]))
             continue
         if sample.get("limit"):
             kind, most = map(object_in(sample["limit"]).get, ("type", "limit"))
@@ -304,26 +305,19 @@ def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> Answer
     return msgspec.structs.replace(row, own=own)
 
 
-#: options that an answer names, with what stands around them: {0} are their texts, {1} letters
-_NAMED = (
-    r"(?:(?P<told>\b(?i:answers? (?:is|are)|option|choice|choose|pick|select|either|both)\s{{1,9}}"
-    r"[*_(\[]{{0,9}})|(?P<alone>\b(?i:answers?)[\s:*_]{{1,9}}|\\boxed\{{(?:\\text\{{)?|<answer>"
-    r"|^[\s*_]{{0,9}})[(\[]?|\b)(?P<run>(?:{0}|{1}(?:[*_)\].:]{{0,9}}\s{{1,9}}{0})?)"
-    r"(?:(?:[\s*_]{{0,9}}(?:[)\],;/&+]|\b(?:and|or)(?: option)?\b)){{1,4}}[\s*_(\[]{{0,9}}"
-    r"(?:{0}|{1}(?:[*_)\].:]{{0,9}}\s{{1,9}}{0})?))*)(?P<end>[\s)\].:,;*_$}}]{{0,9}}(?:$|</))?"
-)
-#: an answer that opens with a letter and goes on to say why
-_OPENS = re.compile(r"[\s*_(]*[A-Z][).:]+\s+(?![A-Z]\.)\w")
-#: options with more characters are not looked for by their text
-_LONGEST_OPTION = 80
+#: what an answer puts before letters of options; before and behind those alone in a line, a box or
+#: a tag; between several
+_LED = r"\b(?i:answers? (?:is|are)|option|choice|choose|pick|select|either|both)\s+[*_(\[]*"
+_ALONE = r"(?:^|\b(?i:answers?)[\s:*_]++|\\(?:boxed|text)\{|<answer>)[ \t*_(\[]*"
+_BEHIND = r"[ \t*_]*(?:$|[).:,;\]}<])"
+_BETWEEN = r"(?:[ \t*_)\].]*(?:[,;/&+]|\b(?:and|or)\b(?: option)?))+[ \t*_(\[]*"
 
 
 def with_choices(row: AnswerRow, choices: object) -> AnswerRow:
     """Return a multiple-choice row with its options: in the question, and behind their letters.
 
-    The target of such a sample is a letter, several, or the number (from 0) or text of an option,
-    and most of what is answered is a letter. Where an answer names several options, their letters
-    stand for them: it is right if these are all the right ones and no other.
+    Where an answer names several options, their letters stand for them: it is right if these are
+    all the right ones and no other.
     """
     texts = choices if isinstance(choices, list) else object_in(choices).get("text") or ()
     labels = object_in(choices).get("label") or ascii_uppercase
@@ -332,41 +326,14 @@ def with_choices(row: AnswerRow, choices: object) -> AnswerRow:
     if not right:
         told = ["the choices are left out, since the target names none of them"] * bool(options)
         return msgspec.structs.replace(row, problems=(*row.problems, *told))
-    lines = {letter: f"{letter}) {text}" for letter, text in options.items()}
-    letters = {text.casefold(): letter for letter, text in options.items() if text}
-    short = sorted((t for t in letters if len(t) <= _LONGEST_OPTION), key=len, reverse=True)
-    part = rf"(?i:{'|'.join(map(re.escape, short)) or '(?!)'})(?!\w)"
-    letter = f"[{''.join(options)}](?![\\w'’])"
-    pattern = re.compile(_NAMED.format(part, letter), re.MULTILINE)
-    each = re.compile(f"{part}|{letter}")
-
-    def shown(found: re.Match[str]) -> str:
-        run = found["run"]
-        parts = each.findall(run)
-        names = "".join(sorted({letters.get(one.casefold(), one) for one in parts}))
-        bare = all(one in options for one in parts)
-        opens = found.start("run") < 3 and _OPENS.match(found.string)
-        if not (
-            found["told"] or (found["alone"] is not None and found["end"] is not None) or opens
-        ):
-            names = names if bare and len(parts) > 1 else ""
-        if not names or (len(names) == 1 and not (bare and len(parts) == 1)):
-            return found[0]
-        start, end = (found.start("run") - found.start(), found.end("run") - found.start())
-        return found[0][:start] + lines.get(names, names) + found[0][end:]
-
-    def named(text: str) -> str:
-        alone = text.strip(" .()*")
-        return pattern.sub(shown, text.upper() if len(alone) == 1 else text)
-
     several = f"{len(right)} options are right: an answer is right that names these and no other"
     own = "".join(f"; its own verdict: --gold-metric file:{name}" for name in [*row.recorded][:1])
     gold = Gold(" and ".join(options[one] for one in right), aliases=("".join(right),))
     return msgspec.structs.replace(
         row,
-        question="\n".join([row.question, *lines.values()]),
-        answer=None if row.answer is None else named(row.answer),
-        samples=tuple(map(named, row.samples)),
+        question="\n".join([row.question, *(f"{name}) {text}" for name, text in options.items())]),
+        answer=None if row.answer is None else _with_options(row.answer, options),
+        samples=tuple(_with_options(text, options) for text in row.samples),
         gold=gold.names,
         golds=(gold,),
         problems=(*row.problems, *[several + own] * (len(right) > 1)),
@@ -374,19 +341,40 @@ def with_choices(row: AnswerRow, choices: object) -> AnswerRow:
 
 
 def _right_letters(target: str, options: Mapping[str, str]) -> str:
-    """Return the letters of the options that a target names; "" for none."""
+    """Return the letters of the options that a target names; "" for none.
+
+    A target is a letter, several, the text of an option, also behind its letter, or its number.
+    """
     bare = target.strip("(). ")
     if bare in options:
         return bare
-    lettered = re.fullmatch(r"\(?(\w)[).:]+\s*(.+)", target.strip(), re.DOTALL)
-    name, text = lettered.groups() if lettered else ("", target.strip())
+    text = re.sub(r"^\(?\w[).:]+\s*", "", target.strip()).casefold()
     for letter, option in options.items():
-        if option.casefold() == text.casefold() and name in ("", letter):
+        if option.casefold() in (text, target.strip().casefold()):
             return letter
     if bare.isdecimal() and int(bare) < len(options):
         return [*options][int(bare)]
-    several = re.findall("[A-Z]", bare) if re.fullmatch(r"[A-Z](?:[\s,;&]*[A-Z])*", bare) else []
-    return "".join(several) if options.keys() >= {*several} else ""
+    letters = re.sub(r"[\s,;&]", "", bare)
+    return letters if options.keys() >= {*letters} else ""
+
+
+def _with_options(text: str, options: Mapping[str, str]) -> str:
+    """Return an answer with the option behind a letter that it names, and several as letters."""
+    letters = {option.casefold(): letter for letter, option in options.items() if option}
+    named = "|".join(map(re.escape, sorted(letters, key=len, reverse=True))) or "(?!)"
+    letter = rf"(?:{'|'.join(map(re.escape, options))})(?![\w'’])"
+    one = rf"(?:{letter}(?:[*_)\].:]*\s+(?i:{named})(?!\w))?|(?i:{named})(?!\w))"
+    run = f"{one}(?:{_BETWEEN}{one})*"
+
+    def shown(found: re.Match[str]) -> str:
+        parts = re.findall(one, found["run"])
+        names = sorted({letters.get(part.casefold(), part[0]) for part in parts})
+        alone = f"{found['run']}) {options[found['run']]}" if found["run"] in options else None
+        return found["lead"] + ("".join(names) if names[1:] else alone or found["run"])
+
+    pattern = rf"(?P<lead>{_LED}|{_ALONE}(?={run}{_BEHIND}))(?P<run>{run})"
+    text = text.upper() if len(text.strip(" .()*")) == 1 else text
+    return re.sub(pattern, shown, text, flags=re.MULTILINE)
 
 
 def _with_question(row: AnswerRow, metadata: dict[str, Any]) -> AnswerRow:
@@ -412,11 +400,6 @@ def _with_question(row: AnswerRow, metadata: dict[str, Any]) -> AnswerRow:
     )
 
 
-def _reason(error: object) -> str:
-    message = error.get("message") if isinstance(error, dict) else error
-    return " ".join(str(message).split())[:120]
-
-
 def _whole(attachments: Mapping[str, Any], text: str) -> str:
     """Return a text, which may stand in the attachments of its sample."""
     name = text.removeprefix("attachment://")
@@ -433,8 +416,6 @@ def _scores(scores: object) -> dict[str, float]:
     verdicts: dict[str, float] = {}
     for name, score in object_in(scores).items():
         value = object_in(score).get("value")
-        if value in ("C", "I"):
-            verdicts[str(name)] = float(value == "C")
-        elif isinstance(value, bool | int | float) and value in (0, 1):
-            verdicts[str(name)] = float(value)
+        if value in ("C", "I") or (isinstance(value, bool | int | float) and value in (0, 1)):
+            verdicts[str(name)] = float(value in ("C", 1))
     return verdicts

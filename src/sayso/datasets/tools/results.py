@@ -8,14 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sayso.datasets.tools.values import CALLED, CALLS, ending_in, object_in, objects_in, spoken_text
-from sayso.harmless import line
+from sayso.datasets.tools.values import CALLED, CALLS, object_in, objects_in, spoken_text
 
-
-class Row(dict[str, Any]):
-    """A row of another tool, and what is to be told of it."""
-
-    told: list[str]
+Row = dict[str, Any]
 
 
 def promptfoo_rows(document: Mapping[str, Any], notices: list[str]) -> list[Row] | None:
@@ -42,17 +37,15 @@ def _promptfoo_row(one: Mapping[str, Any], unread: Counter[str]) -> Row:
     asked = next((value for value in named if isinstance(value, str)), None)
     prompt, response = object_in(one.get("prompt")).get("raw"), object_in(one.get("response"))
     answer = _written(response.get("output"))
-    failed = response.get("error") or one.get("error")
-    row = Row({
+    row: Row = {
         "model": provider if isinstance(provider, str) else object_in(provider).get("label")
         or object_in(provider).get("id"),
         "question": asked or spoken_text(prompt) or prompt,
         "prompt": prompt,
         "answer": answer,
-    })  # fmt: skip
-    row.told = ending_in(response).problems()
-    if answer is None and (failed or response.get("output")):
-        row.told = [f"failed: {line(str(failed), 200)}" if failed else CALLED]
+        "error": response.get("error") or one.get("error") or (response.get("output") and CALLED),
+        "finishReason": response.get("finishReason"),
+    }  # fmt: skip
     verdicts = objects_in(object_in(one.get("gradingResult")).get("componentResults"))
     rendered = {
         _written(object_in(verdict.get("assertion")).get("value")): told
@@ -124,14 +117,14 @@ def deepeval_rows(document: Mapping[str, Any], notices: list[str]) -> list[Row] 
 
 def _deepeval_row(one: Mapping[str, Any], model: object) -> Row:
     context = one.get("context") or one.get("retrievalContext")
-    row = Row({
+    row: Row = {
         "model": model if isinstance(model, str) else None,
         "question": one.get("input"),
         "answer": _written(one.get("actualOutput")),
         "gold": _written(one.get("expectedOutput")),
         "context": "\n\n".join(map(str, context)) if isinstance(context, list) else None,
-    })  # fmt: skip
-    row.told = [f"failed: {line(str(one['error']), 200)}"] if one.get("error") else []
+        "error": one.get("error"),
+    }
     metrics = one.get("metricsData")
     for metric in metrics if isinstance(metrics, list) else ():
         if isinstance(metric, Mapping) and isinstance(metric.get("success"), bool):

@@ -32,6 +32,13 @@ def token_texts(value: object) -> tuple[str, ...] | None:
     return tuple(map(str, tokens)) if tokens and None not in tokens else None
 
 
+def reason_in(error: object) -> str:
+    """Return why something failed, in one line: an error is a text, or an object with a message."""
+    inner = error.get("error", error) if isinstance(error, dict) else error
+    message = inner.get("message") or inner.get("code") if isinstance(inner, dict) else inner
+    return line(str(message or "no response"), 200)
+
+
 # ---- what a model said, as the APIs write it
 
 #: fields that say why an answer ended

@@ -15,9 +15,8 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from sayso.judges.english.families import PLACE, keys
+from sayso.judges.english.families import keys
 from sayso.judges.english.lexicon import first_of_group, lexicon_rows, lexicon_words, written_out
-from sayso.judges.english.numbers import MONTHS
 from sayso.judges.english.sentences import Span
 from sayso.judges.english.tokens import STOP, Token, tokens
 from sayso.judges.patterns import regex
@@ -44,12 +43,12 @@ _MOST, _LONGEST = 400, 5
 
 
 class Polarity(NamedTuple):
-    """What a text says and where; ``yes`` is ``None`` for "yes and no".
+    """What a text says and where.
 
     ``bare``: in no word of the question; ``pure``: it adds nothing to the question.
     """
 
-    yes: bool | None
+    yes: bool
     where: Span
     bare: bool = False
     pure: bool = False
@@ -77,7 +76,7 @@ def _effects() -> dict[tuple[str, ...], str]:
 
 
 def _is_plain(word: str) -> bool:
-    return word in _SMALL or _effects().get((word,)) in ("plain", "turn")
+    return word in _SMALL or _effects().get((word,)) == "plain"
 
 
 @cache
@@ -105,13 +104,10 @@ def _named(word: Token) -> bool:
     return word.capital or word.number
 
 
-def _place(words: list[Token], word: Token) -> tuple[str, bool]:
-    """Return what may stand in the place of a word: its preposition, and whether it counts.
-
-    No preposition and "by", behind which one acts, are the same.
-    """
+def _role(words: list[Token], word: Token) -> str:
+    """Return the preposition of a word; none and "by", behind which one acts, are the same."""
     before = [w.text for w in words[: words.index(word)] if w.text not in ("the", "a", "an")]
-    return before[-1] if before and before[-1] in _ROLES else "", word.number or word.text in MONTHS
+    return before[-1] if before and before[-1] in _ROLES else ""
 
 
 def _names(words: list[Token]) -> dict[str, list[Token]]:
@@ -159,8 +155,7 @@ def _stretches(text: str, low: int = 0) -> Iterator[list[Token]]:
             (run[0].text in ("no", "nope") and clause)
             or (run[0].text in ("yes", "yeah") and word.text not in ("and", "or", "no"))
         )
-        listed = gap == ", " and word.capital and len(run) > 1 and run[-1].capital  # "Ulm, Germany"
-        if run and (word.text in _CUTS or led or (_PAUSE.search(gap) and not listed)):
+        if run and (word.text in _CUTS or led or _PAUSE.search(gap)):
             yield run
             run = []
         run.append(word)
@@ -193,9 +188,7 @@ class _Sorted:
                 self.told.append(word)
                 self.found |= _keys(*same[word])
             elif effect:
-                self.flips += effect == "not" or (
-                    effect == "no" and "no" not in self.effects.values()
-                )
+                self.flips += effect in ("no", "not")
                 self.effects[at] = effect
             elif word.raw.lower() == "one" and not counted:
                 self.points = True  # "You need one."
@@ -217,11 +210,7 @@ class _Sorted:
             self.new.append(word)
 
     def missing(self, asked: _Asked) -> list[Token]:
-        """Return the question's words that are not said, nor another one of their name."""
-        for name in asked.names.values():
-            known = _keys(*name)
-            if not self.found.isdisjoint(known) and all(w.text not in PLACE for w in name):
-                self.found |= known
+        """Return the question's words that are not said."""
         return [word for word in asked.words if self.found.isdisjoint(_keys(word))]
 
 
@@ -230,11 +219,6 @@ def _effect_at(words: list[Token], at: int, asked: _Asked) -> tuple[int, str]:
     for size in range(_LONGEST, 0, -1):
         phrase = tuple(word.text for word in words[at : at + size])
         effect = _effects().get(phrase, "") if asked.keys.isdisjoint(phrase) else ""
-        if effect == "than":
-            rest = next((w for w in words[at + size :] if not _is_plain(w.text)), None)
-            if rest is not None and asked.keys.isdisjoint(_keys(rest)):
-                return words.index(rest) + 1 - at, "plain"  # "Helsinki rather than Oslo"
-            return size, "not"
         if effect:
             return len(phrase), effect
     return 1, ""
@@ -247,83 +231,64 @@ def _is_swapped(words: list[Token], told: Sequence[Token], asked: _Asked) -> boo
         return False
     ends = next((w.start for w in words if w.text == "than"), words[-1].end)
     front = [w for w in asked.words if w.start < than]
-    front = front[-1:] if front and _place(asked.every, front[-1])[0] else front[:-1]
+    front = front[-1:] if front and _role(asked.every, front[-1]) else front[:-1]
     behind = _keys(*(w for w in asked.words if w.start > than))
     said = _keys(*(w for w in told if w.start < ends))
     return not said.isdisjoint(behind) and any(said.isdisjoint(_keys(w)) for w in front)
 
 
-def _read(words: list[Token], asked: _Asked, first: bool = False) -> Polarity | None:
-    """Read a stretch, the first of its text or another; ``None``: it says neither yes nor no."""
+def _read(words: list[Token], asked: _Asked) -> Polarity | None:
+    """Read a stretch; ``None``: it says neither yes nor no."""
     kinds = _Sorted(words, asked)
     told, new, points, missing = kinds.told, kinds.new, kinds.points, kinds.missing(asked)
-    where, texts = Span(words[0].start, words[-1].end), [word.text for word in words]
-    effects = kinds.effects.values()
-    if "out" in effects or "both" in effects:
-        return None if "out" in effects else Polarity(None, where)
+    where, effects = Span(words[0].start, words[-1].end), kinds.effects.values()
+    if "out" in effects:
+        return None
     flips = kinds.flips + _is_swapped(words, told, asked)
     stated = "yes" in effects or "no" in effects
     if not new:
-        if not (stated or flips or _is_statement(words, kinds, asked, missing)):
+        if not (stated or flips or _is_statement(words, kinds, asked)):
             return None
         own = bool(told) and not stated and asked.denied
         return Polarity((flips % 2 == 0) != own, where, not told, True)
-    if kinds.effects.get(len(words) - 1) in ("yes", "no") and _is_plain(texts[-2]):
-        return Polarity(flips % 2 == 0, where, True)  # "My verdict on this matter is no."
-    if first and texts[0] == "not":
-        return Polarity(False, where, True)  # "Not without a licence."
-    places = {_place(words, word) for word in new if _named(word)}
-    instead = [w for w in missing if _named(w) and _place(asked.every, w) in places]
+    roles = {_role(words, word) for word in new if _named(word)}
+    instead = [w for w in missing if _named(w) and _role(asked.every, w) in roles]
     other_name = instead and all(map(_named, new))  # "It was Helsinki."
-    kind = all(
-        run[-2:][0].text in ("a", "an") or run[-1].text[-1] == "s" for run in (words, asked.every)
-    )
     other_kind = missing in (asked.words[:1], asked.every[-1:])  # "Bats are mammals."
-    other_kind |= points and kind and missing == asked.words  # "It's a seed.", "They're seeds."
     if kinds.helped and not flips and (other_name or (other_kind and new[-1] == words[-1])):
         return Polarity(False, where)
-    counted = [asked.every.index(word) + 1 for word in instead if word.number]  # "She won one."
-    left = [w for w in missing if w not in instead and asked.every.index(w) not in counted]
-    subject = left == asked.words[:1] and _POINTING.isdisjoint(w.text for w in asked.every[1:2])
-    understood = points and (subject or all(map(_named, left)))
+    left = [w for w in missing if w not in instead]
+    understood = points and all(map(_named, left))
     denied = flips and len(new) == 1 and not any(map(_named, left))  # "It is no EU country."
     if not kinds.found or (left and not (understood or denied)) or (instead and flips):
         return None
     return Polarity(not instead and (flips % 2 == 0) != asked.denied, where)
 
 
-def _is_statement(words: list[Token], kinds: _Sorted, asked: _Asked, missing: list[Token]) -> bool:
+def _is_statement(words: list[Token], kinds: _Sorted, asked: _Asked) -> bool:
     """Tell whether words that add nothing to the question's say it or stand for it: "He has."."""
-    texts, told = [word.text for word in words], kinds.told
-    partly = any(word.text == "both" for word in asked.every) and "both" not in texts
-    if partly and not kinds.points and any(map(_named, missing)):
-        return False  # "Ann is." to "Are both Ann and Bo here?"
-    if texts[-1] in _HELPERS or (told and kinds.helped):
+    if words[-1].text in _HELPERS or (kinds.told and kinds.helped):
         return True
-    acts = asked.every[0].text not in _BE or any(t in _BASES or t.endswith("ed") for t in texts)
-    verb = acts and len(told) + kinds.points > 1 and not all(map(_named, told))
-    return verb or (kinds.points and not _HELPERS.isdisjoint(texts[-3:]))
+    acts = asked.every[0].text not in _BE
+    return acts and len(kinds.told) + kinds.points > 1 and not all(map(_named, kinds.told))
 
 
 @lru_cache(maxsize=4096)
 def polarity(question: str, text: str, low: int = 0) -> Polarity | None:
     """Return whether a text says yes or no to a question from ``low`` on; ``None``: neither.
 
-    What is said first counts, unless the text turns or concludes ("So, no."); words of yes and no
-    count for more than a statement, and of two of them the longer: "No, it is.".
+    What is said first counts; words of yes and no count for more than a statement, and of two of
+    them the longer: "No, it is.".
     """
     asked = _asked(question)
     if asked is None:
         return None
     found: Polarity | None = None
-    for number, words in enumerate(islice(_stretches(text, low), _MOST)):
-        said = _read(words, asked, number == 0)
+    for words in islice(_stretches(text, low), _MOST):
+        said = _read(words, asked)
         if said is None or (found and found.yes == said.yes and found.bare >= said.bare):
             continue
-        if said.yes is None:
-            return said
-        turned = any(_effects().get((word.text,)) == "turn" for word in words[:3])
-        if found is None or turned or said.bare > found.bare or (said.bare and len(words) > 1):
+        if found is None or said.bare > found.bare or (said.bare and len(words) > 1):
             found = said
     return found
 

@@ -289,16 +289,8 @@ def _is_null(row: Sentence, aspect: AskedAspect) -> bool:
 def _tells(row: Sentence, aspect: AskedAspect) -> bool:
     """Whether words may hold a value of the kind asked for."""
     if aspect.kind != "any":
-        return has_kind(row, aspect) or (aspect.kind == "date" and _tells_time(row))
+        return has_kind(row, aspect)
     return not _of_sources().issuperset(_rest(row, marks_of(row), aspect, "absent"))
-
-
-def _tells_time(row: Sentence) -> bool:
-    """Whether words hold a time of day: "9 am", "09:00"."""
-    return any(
-        word.text[0].isdigit() and (after.text in ("am", "pm", "o'clock", ":"))
-        for word, after in pairwise(row)
-    )
 
 
 # ---- what is said of a source
@@ -671,12 +663,10 @@ def without_other_gap(chances: Floats, rows: Sequence[Sentence], aspect: AskedAs
     if STANCES[int(chances.argmax())] != "abstained":
         return chances
     parts = [clause for row in rows for clause in _parts(row)]
-    missing = [bool(_missing(c)) or _denies_more(c) or _says_not(c) for c in parts]
+    missing = [bool(_missing(c)) or _says_not(c) for c in parts]
     if not any(missing) or missing[0] or _is_closed(aspect.question):
         return chances
     for clause, gap in zip(parts, missing, strict=True):
-        if _denies_more(clause):
-            continue
         marks = marks_of(clause)
         if any(m.kind in ("policy", "ask") for m in marks):
             return chances
@@ -695,14 +685,6 @@ _ASKING = frozenset({"who", "whose", "when", "where", "many", "much"})
 def _missing(clause: Sentence) -> list[CueMark]:
     """Return where a clause says that something is not known."""
     return [m for m in marks_of(clause) if m.kind == "ignorant"] + list(said_in(clause, "doubted"))
-
-
-def _denies_more(clause: Sentence) -> bool:
-    """Whether a clause says that a source says no more: "the policy gives no further details"."""
-    texts = {word.text for word in clause}
-    told = silence_words("sources") | silence_words("holding")
-    denied = texts & (NEGATIONS | silence_words("nil"))
-    return bool(denied and texts & silence_words("more") and texts & told)
 
 
 def _of_another(clause: Sentence, aspect: AskedAspect) -> bool:
@@ -834,29 +816,21 @@ _BARE = 8
 def without_doubt(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
     """Return the chances of the stances; none of hedging where no word could voice doubt.
 
-    "It is 110 km.": a few small words and a value. "Yes, that is possible" grants what is asked,
-    and "Up to one day before" is an amount that nothing takes back.
+    "It is 110 km.": a few small words and a value. "Yes, that is possible" grants what is asked.
     """
     stance = STANCES[int(chances.argmax())]
-    if stance == "committed" or len(rows) > 1 or len(rows[0]) > _BARE + 2:
+    if stance != "hedged" or len(rows) > 1 or len(rows[0]) > _BARE + 2:
         return chances
     row, texts = rows[0], [word.text for word in rows[0]]
     granted = asks_whether(aspect.question) and next(said_in(row, "granted"), None)
     marks = [m for m in marks_of(row) if not (granted and granted.start <= m.start < granted.end)]
-    if not silence_words("odds").isdisjoint(aspect.question.lower().split()):
-        marks = [m for m in marks if row[m.start].text not in silence_words("odds")]
     if marks or speaks_of_itself(row) or not _WEIGHING.isdisjoint(texts):
         return chances
-    if stance != "hedged":
-        counted = {*texts} & ({*NUMBER_WORDS} - _NONE) and aspect.kind in ("date", "number")
-        taken_back = _denies(row) or next(said_in(row, "faded"), None) is not None
-        return _only(chances, ("committed",)) if counted and not taken_back else chances
     new = [
         word.text
         for last, word in zip(("", *texts), row, strict=False)
         if word.raw[0].isalpha() and word.text not in FUNCTION and not word.name
         and family_stem(word.text) not in aspect.asked and not last[-1:].isdigit()
-        and word.text not in silence_words("odds")
     ]  # fmt: skip
     value = any(word.name or word.text[0].isdigit() for word in row)
     kept = [stance for stance in STANCES if stance != "hedged"]

@@ -24,7 +24,7 @@ _GOVERNING = {
 }  # fmt: skip
 CLASSES = (
     *_GOVERNING, "everybody", "nobody", "leaver", "kind", "report", "turn", "truth", "yield",
-    "subject", "unsettled", "unit", "back", "alias", "rest",
+    "subject", "unsettled", "back", "alias", "rest",
 )  # fmt: skip
 _WORDS = {name: lexicon_words("mentions", f"slots.{name}") for name in CLASSES}
 _PHRASES = {tuple(w.split("-")): name for name in _GOVERNING for w in _WORDS[name]}
@@ -40,8 +40,6 @@ _SMALL = STOP - _LINKS
 _STARTS = regex(r"[.!?;:\n\u2014](?=\s|$)|[\u2013\u2014]|\s-\s")
 _STOPS = regex(r"[,;:!?()\n\u2013\u2014]|\.(?=\s|$)|\s-\s")
 _ENDS = regex(r"[.!?;\n](?=\s|$)")
-#: words of a value beyond which it is a sentence
-_LONG = 6
 _OWNED = ("'s", "\u2019s")
 #: words to either side within which a value's clause is read
 _FAR = 25
@@ -103,25 +101,7 @@ def only_mentioned(place: Place) -> bool:
     """Tell whether a value is only mentioned where it stands."""
     while place.first < place.after - 1 and place.tokens[place.first].text in _OPENERS:
         place = place._replace(first=place.first + 1)  # "Unlike X" is written like a name
-    if _restated(place):
-        return False
-    after = range(place.after, len(place.tokens))[:2]
-    denied = len(after) > 1 and place.has("nobody", after[0], after[1])
-    if denied and place.known(after[1]) and not any(place.stops(n) for n in after):
-        return True  # "X never wrote it"
     return any(f(place) for f in (_governed, _owns, _is_rest, _given_elsewhere))
-
-
-def _restated(place: Place) -> bool:
-    """Tell whether what is asked is said of a value: "smaller than X, the largest planet"."""
-    at, gap = place.after, place.gap(place.after)
-    relative = at < len(place.tokens) and place.tokens[at].text in ("which", "who")
-    if not gap.startswith(",") or not (relative or gap.endswith("the ")):
-        return False
-    rest = range(at, min(at + _FAR, len(place.tokens)))
-    end = next((n for n in rest[1:] if place.stops(n)), rest.stop)
-    said = any(t.text not in _SMALL | _LINKS for t in place.tokens[at:end])
-    return said and all(map(place.known, rest[: end - at]))
 
 
 def _governed(place: Place) -> bool:
@@ -142,13 +122,9 @@ def _governed(place: Place) -> bool:
         name = _PHRASES.get(tuple(t.text for t in tokens[n : at + 1]), "related")
         if place.kind not in _GOVERNING[name]:
             continue
-        if name == "near" and place.text.endswith(("the ", "The "), 0, tokens[n].start):
-            return False  # "in the north of X"
         spared = name == "excluding" or tokens[n].text == "than"
         if spared and (place.has("nobody", max(place.low, n - 5), n) or "not" in place.asked):
             return False  # "none other than X"
-        if name == "earlier" and place.kind == "date" and not place.has("unit", n - 1, n):
-            return False  # "after 1990", but "two years after 1990"
         lost = place.kind == "words" and name in ("earlier", "beaten")
         if lost and not place.tokens[place.first].capital:
             return False  # "died after an accident"
@@ -220,7 +196,7 @@ def _given_elsewhere(place: Place) -> bool:
             decided = clause if first_one or (turns and place.kind == "words") else decided
         elif k < first and decided is None and (k == 0 or _ENDS.search(gap)):
             decided = clause if _opens(place, clause, k) else None
-    if decided is None or decided.at <= first < decided.end or place.after - first > _LONG:
+    if decided is None or decided.at <= first < decided.end:
         return False
     if decided.at > first:
         return True
@@ -282,8 +258,6 @@ def _given(place: Place, k: int) -> GivenValue | None:
         if ":" in place.gap(end) or any(place.stops(n) for n in range(k + 1, at + 1)):
             return None  # a heading, or nothing new before a comma
         rest = next((n for n in range(at, end) if not place.is_new(n)), end)
-        if at < first <= rest and first < end:
-            rest = max(rest, place.after)  # "Ada [Quill]"
         if before and before[-1].capital and before[-1].text not in STOP | TITLES:
             return None  # "the Velt Arms", asked about Velt
         if before and "who" in place.asked and before[-1].text in _PLACED:
