@@ -277,7 +277,7 @@ def test_whether_a_score_finds_the_errors() -> None:
     assert "too few to be sure that a score detects" in scored(52, 120, (0.45, 0.8))
     assert "too few to say whether a score detects them" in scored(52, 120, None)
     assert "too few to say whether a score detects them" in scored(6, 60, (0.6, 0.95))
-    assert "too few to rank scores (36 pairs" in scored(6, 12, (0.6, 0.95))
+    assert "too few to rank scores (only 36 pairs" in scored(6, 12, (0.6, 0.95))
     assert "an uncertainty score can point to them" in scored(10, 20, (0.6, 0.95))
     assert scored(1, 60, None) == (
         "1 of its 60 short answers is wrong: too few are wrong to rank scores."

@@ -45,7 +45,7 @@ CHANCE = 0.5
 WIDE = 0.3
 
 
-#: right answers times others below which no AUROC is a headline
+#: pairs of a right and another answer below which no AUROC is a headline
 FEW_PAIRS = 100
 
 
@@ -73,8 +73,11 @@ def errors_sentence(
         return f"{are}: too few are {few} scores."
     if not scores or best.value is None:
         return f"{are}, and no uncertainty score could be computed."
-    if (pairs := wrong * (total - wrong)) < FEW_PAIRS:
-        return f"{are}: too few to rank scores ({pairs} pairs of a right and another answer)."
+    if (pairs := best.denominator or wrong * (total - wrong)) < FEW_PAIRS:
+        return (
+            f"{are}: too few to rank scores (only {pairs:,.0f} pairs of a right and another answer "
+            "can be compared)."
+        )
     which = f"the best of {len(scores)} scores" if scores[1:] else scores[0]
     pair = "a wrong and a right answer" if did is None else "one of these and a right answer"
     other = "the wrong one" if did is None else "that one"

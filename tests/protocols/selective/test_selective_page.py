@@ -259,7 +259,7 @@ def test_an_auroc_of_few_pairs_is_no_headline() -> None:
     estimates = scored(SCORES)
     estimates[0] = Estimate("error_rate", slice_of(**WHERE), 10 / 19, numerator=10, n=19)
     sheet = shown.sheet(estimates)
-    assert "too few to rank scores (90 pairs" in sheet.opening.sentence
+    assert "too few to rank scores (only 90 pairs" in sheet.opening.sentence
     assert not any("AUROC" in tile.label for tile in sheet.tiles)
     assert sheet.chart is None
     (scores,) = (section for section in sheet.sections if section.id == "scores")

@@ -15,8 +15,12 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from sayso.harmless import line
-from sayso.records import Estimate
+from sayso.metrics.joint import JointNumber
+from sayso.protocols.protocol import OURS, LayoutRuns
+from sayso.protocols.selective.measure import ABSTENTIONS
+from sayso.records import Estimate, part_of
 from sayso.report.charts import INK, MUTED, SHORT, Drawing, Maker, Row, data_of, finish
+from sayso.report.number_tables import NumberTable, grid, rank_text
 
 #: least height of the field of the plot
 LEAST_HEIGHT = 150
@@ -247,3 +251,62 @@ def _layers(
         layers.append(halo.encode(x=x, y=y, text="text:N"))
         layers.append(of.mark_text(color=INK, **look).encode(x=x, y=y, text="text:N"))
     return layers
+
+
+# ---- the layouts of a study
+
+
+def short_numbers(shown: LayoutRuns) -> list[JointNumber]:
+    """Return the numbers of short answers."""
+    return [number for number in shown.numbers() if part_of(number.where, "form") == "short"]
+
+
+#: where the numbers of declining come from
+DECLINING = f"{OURS}, with a metric from arXiv 2511.13029"
+ABSTENTION = (
+    ("abstention_gap", "abstention gap (G)"),
+    ("abstains_unanswerable", "unanswerable declined"),
+    ("abstains_answerable", "answerable declined"),
+    ("abstention_gap_within", "G within type"),
+    ("right_minus_wrong", "right minus wrong"),
+    ("passage_gap", "G of passages taken away"),
+    ("other_passage_gap", "G of passages exchanged"),
+)
+
+
+def abstention(shown: LayoutRuns) -> list[NumberTable]:
+    """Return who abstains where there is no answer: G, its parts, right minus wrong."""
+    numbers = {n.name: n for n in reversed(short_numbers(shown))}
+    found = {head: numbers[key] for key, head in ABSTENTION if key in numbers}
+    if not any(number.name.endswith("_gap") for number in found.values()):
+        return []
+    first = next(iter(found.values()))
+    values = [-2.0 if mean.value is None else mean.value for mean in first.means]
+    over = f"mean over {len(shown.data)} data sets, " if len(shown.data) > 1 else ""
+    caption = (
+        f"How models decline (short answers, {over}joint 95 % intervals of sampling error only, "
+        "ranks with ties). The abstention gap (G) is the share of unanswerable questions declined "
+        "minus the share of answerable ones declined."
+    )
+    columns: dict[str, JointNumber | None] = {"rank": None, **found}
+    return [
+        grid(
+            caption,
+            {shown.models[m]: m for m in sorted(range(len(values)), key=lambda m: -values[m])},
+            columns, lambda m, n: rank_text(first.ranking.ranks[m]) if n is None else n.means[m],
+            labels=("model",), written="plain",
+        )
+    ]  # fmt: skip
+
+
+def board(shown: LayoutRuns) -> list[NumberTable]:
+    """Return the table of declining, with the scatter of both parts of the gap."""
+    numbers = {n.name: n for n in reversed(short_numbers(shown))}
+    if not numbers.keys() >= set(ABSTENTIONS):
+        return []
+    without, with_one = (numbers[part].means for part in ABSTENTIONS)
+    systems = [
+        BoardSystem(model, without[m], with_one[m], shown.labels.get(model, ""))
+        for m, model in enumerate(shown.models)
+    ]
+    return [table._replace(chart=board_chart(systems)) for table in abstention(shown)]

@@ -9,18 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 from sayso.metrics.arrays import Floats
-from sayso.metrics.joint import JointNumber
 from sayso.metrics.length_audit import length_bins
-from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
-from sayso.protocols.selective.board import BoardSystem, board_chart
-from sayso.protocols.selective.measure import ABSTENTIONS, REFERENCES, refusal_estimates
+from sayso.protocols.protocol import LayoutRuns, PaperLayout
+from sayso.protocols.selective.board import DECLINING, abstention, board, short_numbers
+from sayso.protocols.selective.measure import REFERENCES, refusal_estimates
 from sayso.protocols.selective.numbers import metric_label, score_label
 from sayso.protocols.selective.report import agreement_table
 from sayso.protocols.selective.rows import OTHER_DATA, FormRows, rows_of_folder
 from sayso.protocols.selective.settings import BERT, Settings
 from sayso.records import Estimate, Question, Verdict, part_of
 from sayso.report import charts
-from sayso.report.number_tables import Entry, NumberTable, grid, rank_text
+from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import capital
 from sayso.report.scatter import cloud, scatter_plot
 from sayso.scores import SCORES
@@ -34,16 +33,11 @@ PAPER = "Santilli et al. 2024 (arXiv 2504.13677)"
 BY_PEOPLE = "people+"
 
 
-def _short(shown: LayoutRuns) -> list[JointNumber]:
-    """Return the numbers of short answers."""
-    return [number for number in shown.numbers() if part_of(number.where, "form") == "short"]
-
-
 def figure1(shown: LayoutRuns) -> list[NumberTable]:
     """Return the mean AUROC over data sets of every score, a table for each answer metric."""
     found = {
         (part_of(n.where, "against"), part_of(n.where, "score")): n.means
-        for n in _short(shown)
+        for n in short_numbers(shown)
         if n.name == "auroc"
     }
     over = f"mean over {len(shown.data)} data sets" if len(shown.data) > 1 else "one data set"
@@ -51,18 +45,18 @@ def figure1(shown: LayoutRuns) -> list[NumberTable]:
     for against in dict.fromkeys(metric for metric, _ in found):
         means = {score: some for (metric, score), some in found.items() if metric == against}
         values = {s: [e.value for e in some if e.value is not None] for s, some in means.items()}
-        order = sorted(means, key=lambda s: -(sum(values[s]) / len(values[s]) if values[s] else 0))
+        mean = {score: sum(some) / max(1, len(some)) for score, some in values.items()}
+        means = {score: means[score] for score in sorted(means, key=lambda score: -mean[score])}
         table = grid(
             f"AUROC of scores against {metric_label(against)}, short answers, {over}, with joint "
             "95 % intervals (sampling error only). The paper uses ROUGE-L and a judge. The chart "
             "shows the best scores and the baselines, and marks scores of several samples and "
             "trained ones.",
-            {(score_label(score), _made_from(score)): means[score] for score in order},
+            {(score_label(score), _made_from(score)): some for score, some in means.items()},
             {model: place for place, model in enumerate(shown.models)},
             lambda some, place: some[place], labels=("score", "made from"), written="plain",
         )  # fmt: skip
-        ordered = {score: means[score] for score in order}
-        tables.append(table._replace(chart=_bars(ordered, shown.models)))
+        tables.append(table._replace(chart=_bars(means, shown.models)))
     return tables
 
 
@@ -107,8 +101,8 @@ def table1(shown: LayoutRuns) -> list[NumberTable]:
             f"{' · '.join(labels)}: share of short answers on which two answer metrics agree. "
             f"{_judge_note(judge)}"
         )
-        who = "people" if judge.startswith(BY_PEOPLE) else metric_label(judge, judge)
-        tables.append(agreement_table(results, "short", judge, caption, {judge: who}))
+        who = "people" if judge.startswith(BY_PEOPLE) else ""
+        tables.append(agreement_table(results, "short", judge, caption, who))
     return [table for table in tables if table.rows]
 
 
@@ -265,57 +259,6 @@ def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
                 tables.append(table._replace(caption=f"(a) {table.caption}"))
     tables.append(_rejected(shown, metric, right))
     return [table for table in tables if table.rows]
-
-
-#: where the numbers of declining come from
-DECLINING = f"{OURS}, with a metric from arXiv 2511.13029"
-ABSTENTION = (
-    ("abstention_gap", "abstention gap (G)"),
-    ("abstains_unanswerable", "unanswerable declined"),
-    ("abstains_answerable", "answerable declined"),
-    ("abstention_gap_within", "G within type"),
-    ("right_minus_wrong", "right minus wrong"),
-    ("passage_gap", "G of passages taken away"),
-    ("other_passage_gap", "G of passages exchanged"),
-)
-
-
-def abstention(shown: LayoutRuns) -> list[NumberTable]:
-    """Return who abstains where there is no answer: G, its parts, right minus wrong."""
-    numbers = {n.name: n for n in reversed(_short(shown))}
-    found = {head: numbers[key] for key, head in ABSTENTION if key in numbers}
-    if not any(number.name.endswith("_gap") for number in found.values()):
-        return []
-    first = next(iter(found.values()))
-    values = [-2.0 if mean.value is None else mean.value for mean in first.means]
-    over = f"mean over {len(shown.data)} data sets, " if len(shown.data) > 1 else ""
-    caption = (
-        f"How models decline (short answers, {over}joint 95 % intervals of sampling error only, "
-        "ranks with ties). The abstention gap (G) is the share of unanswerable questions declined "
-        "minus the share of answerable ones declined."
-    )
-    columns: dict[str, JointNumber | None] = {"rank": None, **found}
-    return [
-        grid(
-            caption,
-            {shown.models[m]: m for m in sorted(range(len(values)), key=lambda m: -values[m])},
-            columns, lambda m, n: rank_text(first.ranking.ranks[m]) if n is None else n.means[m],
-            labels=("model",), written="plain",
-        )
-    ]  # fmt: skip
-
-
-def board(shown: LayoutRuns) -> list[NumberTable]:
-    """Return the table of declining, with the scatter of both parts of the gap."""
-    numbers = {n.name: n for n in reversed(_short(shown))}
-    if not numbers.keys() >= set(ABSTENTIONS):
-        return []
-    without, with_one = (numbers[part].means for part in ABSTENTIONS)
-    systems = [
-        BoardSystem(model, without[m], with_one[m], shown.labels.get(model, ""))
-        for m, model in enumerate(shown.models)
-    ]
-    return [table._replace(chart=board_chart(systems)) for table in abstention(shown)]
 
 
 def _both_kinds(settings: Settings, questions: Sequence[Question]) -> bool:

@@ -30,13 +30,14 @@ from sayso.report.answers import cards
 from sayso.report.charts import Drawing, chart_row, forest_plot, point, series_chart
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, NumberTable, grid
-from sayso.report.numbers import FORMS, TIERS, capital, covers, percent, tier_label
+from sayso.report.numbers import FORMS, TIERS, capital, covers, tier_label
 from sayso.report.opening import HeadlineShare, PageOpening
 from sayso.report.page import answer_tables
 from sayso.report.sheet import Chart, HowRead, Section, Sheet, StoredAnswers, Tile, missing_section
 from sayso.storage.run_folder import Manifest, RunFolder
 
 GAP, BEST = "abstention_gap", "auroc_best"
+OF_WORDS = ("coverage_of_words", "risk_of_words")
 #: numbers of declining, and of passages taken away or exchanged
 DECLINED = (*ABSTENTIONS, GAP, "abstention_gap_within", "right_minus_wrong")
 PASSAGES = (
@@ -137,10 +138,11 @@ def kinds_of(questions: Sequence[Question]) -> Kinds:
 
 def declining_form(results: SelectiveResults) -> str:
     """Return the first form with answerable and unanswerable questions; "" where there is none."""
-    for form in results.forms:
-        if all(results.of_judge(name, form).value is not None for name in ABSTENTIONS):
-            return form
-    return ""
+
+    def both(form: str) -> bool:
+        return all(results.of_judge(name, form).value is not None for name in ABSTENTIONS)
+
+    return next(filter(both, results.forms), "")
 
 
 def _opening(
@@ -175,11 +177,7 @@ def _judged_form(results: SelectiveResults) -> str:
 
 
 def plain_sentence(results: SelectiveResults, kinds: Kinds = PLAIN) -> str:
-    """Say in one sentence whether the model declines what it cannot answer, or what finds errors.
-
-    The first where there are questions of both kinds, else the second; of short answers where
-    there are any.
-    """
+    """Say whether it declines what it cannot answer, or else whether a score finds its errors."""
     if form := declining_form(results):
         told = [results.of_judge(name, form, **dict(TOLD)) for name in ABSTENTIONS]
         if any(share.value is None for share in told):
@@ -197,9 +195,8 @@ def _of_both(shares: Sequence[Estimate], kinds: Kinds) -> str:
 
 
 def _count(share: Estimate) -> str:
-    if share.numerator is None or share.denominator is None:
-        return f"{percent(share.value, 0)} of {share.n:,}"
-    return f"{share.numerator:,.0f} of {share.denominator:,.0f}"
+    count = (share.value or 0) * share.n if share.numerator is None else share.numerator
+    return f"{count:,.0f} of {share.denominator or share.n:,.0f}"
 
 
 def _declines(results: SelectiveResults, form: str, when: str, before: str, kinds: Kinds) -> str:
@@ -251,10 +248,7 @@ def _what_they_did(results: SelectiveResults, form: str, missed: int) -> str | N
 
 
 def best_score(results: SelectiveResults, form: str) -> Estimate:
-    """Return the AUROC of the best score, chosen on other answers than it is measured on.
-
-    Where there is none, that of the score that is best on the same answers.
-    """
+    """Return the AUROC of the best score: where possible, of one chosen on other answers."""
     best, scores = results.of_judge(BEST, form), results.scores(form)
     return results.best(form, scores[0]) if best.value is None and scores else best
 
@@ -372,9 +366,8 @@ COLUMNS = {
     "model that knows nothing and answers from type priors can have a high pooled AUROC, but has "
     ".5 here.",
     "AUROC": "The share of pairs of a right and another answer in which the right one has the "
-    "lower score. Ties count half; .5 is chance. At 0 and 1 the interval is exact, for the number "
-    "of pairs that share no entity. Scores are ranked only if at least five answers are right and "
-    "five are not. Behind an interval stand the pairs in order, and all pairs.",
+    "lower score. Ties count half; .5 is chance. Scores are ranked only if at least five answers "
+    "are right and five are not. Behind an interval stand the pairs in order, and all pairs.",
     "unknown": "AUROC for facts that no draw got right, whatever the answer said. Scores that "
     "compare draws use some of the same draws.",
     "PRR": "Prediction-rejection ratio: 1 = rejects wrong answers first, 0 = at random.",
@@ -411,7 +404,8 @@ def numbers_table(
     def found(name: str, place: tuple[str, dict[str, str]]) -> Entry:
         form, part = place
         where = {"form": form, "against": results.judge(form), **of, **part}
-        return as_read(results.find(name, **where) or results.find(name, form=form))
+        e = results.find(name, **where) or results.find(name, form=form)
+        return e and as_read(e)
 
     told = any(any(results.each(name, **dict(TOLD))) for name in names)
     asked = {"": {}, **({", told to express uncertainty": dict(TOLD)} if told else {})}
@@ -423,9 +417,9 @@ def numbers_table(
     )  # fmt: skip
 
 
-def as_read(share: Estimate | None) -> Estimate | None:
+def as_read(share: Estimate) -> Estimate:
     """Return a share, without its value where most of its answers have no verdict."""
-    if share is None or opening.unread_share([("", "", share)]) <= opening.MOST:
+    if opening.unread_share([("", "", share)]) <= opening.MOST:
         return share
     lack = f"{share.missing:,} of {share.missing + share.n:,} answers have no verdict"
     return replace(share, value=None, problem=lack)
@@ -460,31 +454,24 @@ def metrics_table(results: SelectiveResults, form: str) -> NumberTable:
 
 
 MAJORITY = (
-    "most others: how often a metric agrees with the majority of the other metrics; ties are left "
-    "out. Word-overlap metrics make the same mistakes, so their majority is not ground truth. To "
-    "compare metrics with people, use sayso score."
+    "most others: the majority of the other metrics, without ties. Word-overlap metrics make the "
+    "same mistakes, so their majority is not ground truth; sayso score compares with people."
 )
 
 
 def agreement_table(
-    results: Results,
-    form: str,
-    judge: str,
-    caption: str,
-    named: Mapping[str, str],
-    *,
-    others: bool = False,
+    results: Results, form: str, judge: str, caption: str, who: str = "", *, others: bool = False
 ) -> NumberTable:
     """Return how often every two answer metrics agree, and each with most of the ``others``.
 
-    The judge comes first; ``named`` are metrics that are called otherwise than everywhere.
+    The judge comes first; ``who`` it is, if it has a name of its own.
     """
     pairs: dict[tuple[str, str], Estimate] = {}
     for e in results.each("metric_agreement", form=form):
         first, second = part_of(e.where, "against"), part_of(e.where, "metric")
         pairs[first, second] = pairs[second, first] = e
     metrics = sorted(dict.fromkeys(one for one, _ in pairs), key=lambda one: one != judge)
-    rows = {named.get(one) or metric_label(one): one for one in metrics}
+    rows = {(who if one == judge else "") or metric_label(one, judge): one for one in metrics}
 
     def found(one: str, two: str) -> Entry:
         if not two:
@@ -496,12 +483,6 @@ def agreement_table(
         caption, rows, columns, found, labels=("metric",),
         written="own" if others else "plain", notes=[MAJORITY] if others else (),
     )  # fmt: skip
-
-
-def _agreement(results: SelectiveResults, form: str) -> NumberTable:
-    judge, caption = results.judge(form), f"The same verdict on an answer, {FORMS[form]}"
-    named = {judge: metric_label(judge, judge)}
-    return agreement_table(results, form, judge, caption, named, others=True)
 
 
 #: columns of the length audit
@@ -536,9 +517,8 @@ REJECTED = {
     "length alone": "auroc_length_closed_form",
 }
 FIFTHS = (
-    "Fifths are by length; equal lengths stay together, so a fifth can be empty. slope: rise per "
-    "fifth. length alone: the AUROC that plain length would get against this metric if length were "
-    "unrelated to correctness."
+    "Equal lengths stay in one fifth. slope: rise per fifth. length alone: the AUROC that plain "
+    "length would get against this metric if length were unrelated to correctness."
 )
 
 
@@ -604,9 +584,6 @@ def risk(results: SelectiveResults, form: str, width: int) -> Drawing | None:
     return series_chart(rows, width, ("share of answers given", "share not right among them"))
 
 
-OF_WORDS = ("coverage_of_words", "risk_of_words")
-
-
 # ---- the sheet
 
 
@@ -664,14 +641,10 @@ TERMS = (
     ),
     (
         "the words alone",
-        "A baseline that sees only the text: Naive Bayes on 1- and 2-grams of question and answer, "
-        "trained on other entities. A score that does not beat it may only have learned which "
-        "questions are hard. It is never the best score.",
+        "A baseline: Naive Bayes on 1- and 2-grams of question and answer, trained on other "
+        "entities. A score that does not beat it may only have learned which questions are hard.",
     ),
-    (
-        "its own words",
-        "The model's words as a score: 1 if it hedged when told to express uncertainty, else 0.",
-    ),
+    ("its own words", "1 if it hedged when told to express uncertainty, else 0, as a score."),
 )
 
 
@@ -710,19 +683,20 @@ def _score_tiles(results: SelectiveResults) -> list[Tile]:
 
 
 def _tiles(found: Mapping[str, Sequence[tuple[str, Estimate]]]) -> list[Tile]:
-    held = {label: [(of, e) for of, e in values if _tells(e)] for label, values in found.items()}
-    return [Tile(label, values) for label, values in held.items() if values]
-
-
-def _tells(e: Estimate) -> bool:
-    return e.value is not None and opening.unread_share([("", "", e)]) <= opening.MOST
+    """Return tiles of what has a value and was read."""
+    tiles = [
+        Tile(label, [(of, e) for of, e in values if as_read(e).value is not None])
+        for label, values in found.items()
+    ]
+    return [tile for tile in tiles if tile.values]
 
 
 def _ranks(results: SelectiveResults, form: str) -> bool:
     """Tell whether there are enough pairs of a right and another answer for a headline."""
-    rate = results.of_judge("error_rate", form)
+    rate, best = results.of_judge("error_rate", form), best_score(results, form)
     missed = round((rate.value or 0.0) * rate.n)
-    return bool(results.ranked(form)) and missed * (rate.n - missed) >= opening.FEW_PAIRS
+    pairs = best.denominator or missed * (rate.n - missed)
+    return best.value is not None and pairs >= opening.FEW_PAIRS
 
 
 def _named_numbers(results: SelectiveResults) -> Iterator[tuple[str, Estimate]]:
@@ -744,9 +718,6 @@ def _cautions(results: SelectiveResults) -> Iterator[str]:
         of = capital(FORMS[form])
         if facts.missing:
             yield f"{of}: {facts.missing:,} of {facts.n:,} have no readable verdict; left out."
-        pairs = best_score(results, form).denominator
-        if pairs and pairs < opening.FEW_PAIRS:
-            yield f"{of}: the AUROCs rest on {pairs:,.0f} pairs of a right and another answer."
         if length.low is not None and not covers(length, 0.5):
             yield (
                 f"{of}: right answers differ in length from others, which explains part of the "
@@ -771,6 +742,10 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
         for form in forms
         if results.ranked(form)
     ]  # fmt: skip
+    agreements = [
+        agreement_table(results, f, results.judge(f), f"Same verdict, {FORMS[f]}", others=True)
+        for f in forms
+    ]
     note = (
         "Abstaining, refusing and asking back count as declining; a hedged answer does not. Where "
         "right minus wrong is below 0, never answering would have scored higher."
@@ -793,7 +768,7 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
             "metrics", "Does the ranking depend on the answer metric?",
             [*each(metrics_table), numbers_table(results, "Rank flips", ["rank_flips"])],
         ),
-        Section("agreement", "Do the answer metrics agree?", each(_agreement)),
+        Section("agreement", "Do the answer metrics agree?", agreements),
         Section(
             "length", "Is it only the length of the answers?", each(audit_table, rejected_table)
         ),
@@ -807,8 +782,6 @@ def part_label(key: str, value: str) -> str:
     """Return a part of a slice in words."""
     if key == "score":
         return score_label(value)
-    if key == "target":
-        return f"target {line(value, 20)}"
     if ((key, value),) == TOLD:
         return "told to express uncertainty"
     if key == "against":
