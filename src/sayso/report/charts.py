@@ -453,7 +453,9 @@ def forest_plot(
         "value:Q",
         title=title,
         axis=alt.Axis(tickCount=6, format=".2~f"),
-        scale=alt.Scale(domain=[min(base, *ends), max(base + 0.1, *ends)], nice=False, padding=12),
+        scale=alt.Scale(
+            domain=[min(base, *ends), max(base + 0.1, *ends)], nice=False, padding=12, zero=not base
+        ),
     )
     drawn = {row["row"] for row in (*rows, *references)}
     present = [name for name in order if name in drawn]

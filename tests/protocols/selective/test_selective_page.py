@@ -6,6 +6,7 @@ import io
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -31,8 +32,6 @@ WORLD = facts(24)
 class Speaker(Mind):
     @staticmethod
     def _reply(request: Request, sentences: list[tuple[str, float]]) -> Generation:
-        import msgspec
-
         said = [(f"{text} {HOSTILE}", logprob) for text, logprob in sentences]
         return msgspec.structs.replace(Mind._reply(request, said), logprob_kind="model")
 
@@ -256,7 +255,7 @@ def test_the_best_of_many_is_measured_where_it_was_not_chosen() -> None:
 
 def test_an_auroc_of_few_pairs_is_no_headline() -> None:
     """Ten wrong answers and nine right ones are 90 pairs."""
-    estimates = scored(SCORES)
+    estimates = [msgspec.structs.replace(e, denominator=90) for e in scored(SCORES)]
     estimates[0] = Estimate("error_rate", slice_of(**WHERE), 10 / 19, numerator=10, n=19)
     sheet = shown.sheet(estimates)
     assert "too few to rank scores (only 90 pairs" in sheet.opening.sentence
@@ -281,12 +280,12 @@ def test_scores_on_too_few_answers_are_in_no_table_and_in_no_headline() -> None:
     assert "AUROC" not in text
     assert "perplexity" not in text
     assert sheet.chart is None
-    assert not shown.board_table(results, "short").rows
+    assert not shown.every_score_table(results, "short").rows
     assert shown.not_computed(results)[0].caption.endswith(few)
 
 
 def test_pairs_stand_beside_an_auroc() -> None:
-    board = shown.board_table(SelectiveResults(scored(SCORES)), "short")
+    board = shown.every_score_table(SelectiveResults(scored(SCORES)), "short")
     found = cell(board, "perplexity", "AUROC")
     assert isinstance(found, Estimate)
     assert found.denominator == 180
@@ -316,10 +315,10 @@ def test_the_first_table_says_that_it_is_a_choice() -> None:
     estimates = scored(dict.fromkeys(names, 1.0) | {"num_sets": 0.9, "length_words": 0.5})
     results = SelectiveResults(estimates)
     assert "Score 00" not in shown.plain_sentence(results)
-    table = shown.scores_table(results)
+    table = shown.best_scores_table(results)
     assert len(table.rows) == shown.SHOWN + 1
     assert "arbitrary" in notes_of(table)[0]
-    assert len(shown.board_table(results, "short").rows) == 21
+    assert len(shown.every_score_table(results, "short").rows) == 21
 
 
 def test_risk_is_drawn_with_the_words_as_a_point() -> None:

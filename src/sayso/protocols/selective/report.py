@@ -336,7 +336,7 @@ def fates_table(results: SelectiveResults, forms: Sequence[str]) -> NumberTable:
 SHOWN = 8
 
 
-def scores_table(results: SelectiveResults) -> NumberTable:
+def best_scores_table(results: SelectiveResults) -> NumberTable:
     """Return the AUROC of the best scores of each form, of length and of the model's words."""
     forms = {FORMS[form]: form for form in results.forms if results.ranked(form)}
     most = SHOWN // max(1, len(forms))
@@ -376,7 +376,7 @@ COLUMNS = {
 }
 
 
-def board_table(results: SelectiveResults, form: str) -> NumberTable:
+def every_score_table(results: SelectiveResults, form: str) -> NumberTable:
     """Return every number of the scores of a form that have a value, the best score first."""
     judge, within = results.judge(form), results.within(form)
     names = ("auroc_within", "auroc", "unknown", "prr", "aurac", "length_correlation")
@@ -392,7 +392,7 @@ def board_table(results: SelectiveResults, form: str) -> NumberTable:
     return grid(caption, _named(ranked), columns, found, meanings=_names_of(ranked) | COLUMNS)
 
 
-def numbers_table(
+def by_judge_table(
     results: SelectiveResults,
     caption: str,
     names: Sequence[str],
@@ -612,7 +612,7 @@ def sheet(
         _opening(results, manifest, kinds),
         _declining_tiles(results, form, kinds) if form else _score_tiles(results),
         bars if ranks else None,
-        fates_table(results, counts) if counts else scores_table(results),
+        fates_table(results, counts) if counts else best_scores_table(results),
         [
             corrected_section(run, NUMBERS, part_label),
             Section("fates", f"What did its {'other ' if counts else ''}answers do?", [others]),
@@ -754,19 +754,19 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
         Section(
             "declining", "Does it decline what it cannot answer?",
             [
-                numbers_table(results, "Declining", DECLINED, [note]),
-                numbers_table(results, "With its passage, without it, and with another", PASSAGES),
+                by_judge_table(results, "Declining", DECLINED, [note]),
+                by_judge_table(results, "With its passage, without it, and with another", PASSAGES),
             ],
         ),
-        Section("scores", "How do all scores compare?", each(board_table), bars),
+        Section("scores", "How do all scores compare?", each(every_score_table), bars),
         Section(
             "risk", "What if only the most certain answers are given?",
-            [numbers_table(results, "Told to express uncertainty", OF_WORDS, score=WORDS)], risks,
+            [by_judge_table(results, "Told to express uncertainty", OF_WORDS, score=WORDS)], risks,
         ),
         Section("tiers", "Is it worse for obscure subjects?", each(tiers_table)),
         Section(
             "metrics", "Does the ranking depend on the answer metric?",
-            [*each(metrics_table), numbers_table(results, "Rank flips", ["rank_flips"])],
+            [*each(metrics_table), by_judge_table(results, "Rank flips", ["rank_flips"])],
         ),
         Section("agreement", "Do the answer metrics agree?", agreements),
         Section(
