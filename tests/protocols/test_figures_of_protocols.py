@@ -25,7 +25,7 @@ QUICK: dict[str, dict[str, Any]] = {
 def test_figures_are_the_charts_of_the_page(protocol: str, tmp_path: Path) -> None:
     result = sayso.run(
         protocol, model="builtin", data="builtin", out=tmp_path / "r", report=False,
-        limit=8 if protocol == "selective" else 2,  # scores are ranked from five answers of each kind
+        limit=8 if protocol == "selective" else 2,  # ranked from five of each kind
         settings={"resamples": 100, **QUICK.get(protocol, {})},
     )  # fmt: skip
     page = reports.write(result.path).read_text(encoding="utf-8")
