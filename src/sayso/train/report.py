@@ -478,65 +478,66 @@ def sheet(training: Training) -> Sheet:
     swept = bool(training.sweep)
     first = sweep_table if swept else partial(numbers_table, names=PAPER, caption="UNCLE's rates")
     main, *others = (first(training, form) for form in FORM_NAMES)
-    seeds = "1 seed" if len(training.seeds) == 1 else f"{len(training.seeds)} seeds"
-    over = f"{seeds} and {training.entities.get('measured', 0)} entities"
-    forest_of = {
-        "J": ("J", "0 = blind hedging"),
-        "wrong_and_sure": ("Stated wrong, without a hedge", "share of all facts"),
-    }
-    charts = [
-        Chart(
-            f"{title} by method", partial(forest, training, name, axis),
-            f"{title} by method; the tables have the numbers.",
-            f"{title}, with 95 % intervals (sampling error only) over {over}.",
-        )
-        for name, (title, axis) in forest_of.items()
-    ]  # fmt: skip
-    stages = list(dict.fromkeys(curve.stage for curve in training.curves))
+    charts = _forests(training)
     return Sheet(
         f"Did {model} learn to say what it does not know?",
         opening(training),
         _tiles(training),
         _along(training, "short") if swept else charts[0],
         main,
-        [
-            Section("forms", "And in paragraphs?", others),
-            Section(
-                "changes", "Which changes are more than chance?", [changes(training)],
-                text=[line(text, 600) for text in training.verdict],
-            ),
-            Section(
-                "beyond", "What do those rates leave out?",
-                [
-                    numbers_table(training, form, BEYOND, "beyond the paper")
-                    for form in FORM_NAMES
-                ],
-                charts[1:],
-            ),
-            Section(
-                "alignment", "Does it hedge the same facts in short answers and paragraphs?",
-                [alignment_table(training)],
-                [Chart(
-                    "short-against-long", partial(alignment_figure, training),
-                    "Shares of facts by certainty in short and long form, a bar each method.",
-                    "Shares of facts in percent, from left to right in the order of the legend.",
-                )],
-            ),
-            Section("seeds", "Do seeds agree?", [by_seed(training)]),
-            Section(
-                "sweep", "How do rates move along xi?",
-                charts=[_along(training, form) for form in FORM_NAMES] if swept else (),
-            ),
-            Section(
-                "training", "How did the training go?", [rows_table(training)],
-                _curves(training, stages), _told(training),
-            ),
-            Section("answers", "Facts before and after", html=_samples(training)),
-        ],
+        [Section("forms", "And in paragraphs?", others), *_sections(training, charts[1:])],
         named=[("training", Estimate("", signature=training.signature))],
         terms=TERMS,
         method=METHOD,
+    )
+
+
+def _forests(training: Training) -> list[Chart]:
+    """Return the charts of J, and of what is stated wrong, by method."""
+    seeds = "1 seed" if len(training.seeds) == 1 else f"{len(training.seeds)} seeds"
+    over = f"{seeds} and {training.entities.get('measured', 0)} entities"
+    of = {
+        "J": ("J", "0 = blind hedging"),
+        "wrong_and_sure": ("Stated wrong, without a hedge", "share of all facts"),
+    }
+    return [
+        Chart(
+            f"{title} by method", partial(forest, training, name, axis),
+            f"{title} by method; the tables have the numbers.",
+            f"{title}, with 95 % intervals (sampling error only) over {over}.",
+        )
+        for name, (title, axis) in of.items()
+    ]  # fmt: skip
+
+
+def _sections(training: Training, charts: Sequence[Chart]) -> list[Section]:
+    """Return the tables behind the rates; ``charts`` stand beside what those leave out."""
+    stages = list(dict.fromkeys(curve.stage for curve in training.curves))
+    alike = Chart(
+        "short-against-long", partial(alignment_figure, training),
+        "Shares of facts by certainty in short and long form, a bar each method.",
+        "Shares of facts in percent, from left to right in the order of the legend.",
     )  # fmt: skip
+    verdict = [line(text, 600) for text in training.verdict]
+    beyond = [numbers_table(training, form, BEYOND, "beyond the paper") for form in FORM_NAMES]
+    swept = [_along(training, form) for form in FORM_NAMES] if training.sweep else []
+    return [
+        Section(
+            "changes", "Which changes are more than chance?", [changes(training)], text=verdict
+        ),
+        Section("beyond", "What do those rates leave out?", beyond, charts),
+        Section(
+            "alignment", "Does it hedge the same facts in short answers and paragraphs?",
+            [alignment_table(training)], [alike],
+        ),
+        Section("seeds", "Do seeds agree?", [by_seed(training)]),
+        Section("sweep", "How do rates move along xi?", charts=swept),
+        Section(
+            "training", "How did the training go?", [rows_table(training)],
+            _curves(training, stages), _told(training),
+        ),
+        Section("answers", "Facts before and after", html=_samples(training)),
+    ]  # fmt: skip
 
 
 TERMS = (
