@@ -96,8 +96,9 @@ def test_a_study_of_version_0_2_0_still_opens(tmp_path: Path) -> None:
     for run in sorted((study / "builtin-trained" / "people").iterdir()):
         before, today = frozen.measured(run)
         assert before
-        # what 0.2.0 did not count yet: the AUROC of claims by part of the text
+        # what 0.2.0 did not count yet: the AUROC of claims by part of the text, what answers did
         today = [one for one in today if not (one.startswith("auroc\t") and ";part:" in one)]
+        today = [one for one in today if "answer_count" not in one]
         assert not frozen.differences(before, today), run.name
         assert report.write(run).is_file()
     found = sayso.study([study], resamples=100)
