@@ -305,7 +305,7 @@ FENCE: dict[str, dict[str, str]] = {
         "sayso.protocols.uncle.settings": "Settings",
         "sayso.records": (
             "Claim Estimate Generation InputError Passage Question Request Signature "
-            "Verdict content_id is_blank signature_of signature_text"
+            "Verdict content_id is_blank signature_of"
         ),
         "sayso.report.answers": "LABELS",
         "sayso.report.charts": (
@@ -313,9 +313,9 @@ FENCE: dict[str, dict[str, str]] = {
             "point series_chart"
         ),
         "sayso.report.figures": "Figure figures_in",
-        "sayso.report.numbers": "DASH FORMS MINUS compact_number percentage_points",
+        "sayso.report.numbers": "DASH FORMS MINUS compact_number is_bare percentage_points",
         "sayso.report.opening": "ChosenExamples INVENTED PageOpening example",
-        "sayso.report.number_tables": "Entry NumberTable grid",
+        "sayso.report.number_tables": "NumberTable grid",
         "sayso.report.page": "environment sheet_page",
         "sayso.report.sheet": "Chart Section Sheet Tile render_sheet",
         "sayso.runs.asking": "CachedEngine REQUEST_SETTINGS",
@@ -755,8 +755,8 @@ SHARED_NAMES = {
     "unpriced load_rows prompt_uses",
     "what a protocol measures, corrects and compares": "estimates cautions corrected compare "
     "numbers",
-    "how a protocol, a training, a study or scored answers are shown": "context examples figures "
-    "heading headline main_numbers opening pages part_label plain_sentence render summary",
+    "how a protocol, a training, a study or scored answers are shown": "sheet read_answers opening examples "
+    "part_label plain_sentence",
     "tables and figures of the papers": "layouts table1 table2 figure1 figure2 figure3",
     "a share of labels; a command, and what it calls": "agreement",
     "a command, and what it calls": "compare export factuality fit judge_check main measure score "

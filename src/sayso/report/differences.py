@@ -113,9 +113,9 @@ def compared_sentence(found: Sequence[Estimate], words: Words, names: tuple[str,
                 clear.append(f"{does}{where}")
             elif not headline.part:
                 left[verdict].append(f"{headline.what}{where}")
-    parts = [f"{second} {listed(clear)} than {first}"] if clear else []
+    parts = [f"{second} {in_one_phrase(clear)} than {first}"] if clear else []
     begins = {NONE: "no difference is visible in ", UNDEFINED: "this cannot be compared: "}
-    parts += [f"{begins[verdict]}{listed(what)}" for verdict, what in left.items() if what]
+    parts += [f"{begins[verdict]}{in_one_phrase(what)}" for verdict, what in left.items() if what]
     text = "; ".join(parts) or "The two runs share no headline number"
     told = told_differences(found, words)
     rest = [is_clear(e) for e in found if e not in told]
@@ -142,10 +142,11 @@ def by_form(told: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     forms: dict[str, list[str]] = {}
     for text, form in told:
         forms.setdefault(text, []).append(form)
-    return [(text, f" ({listed(own)})" * (len(forms) > 1)) for text, own in forms.items()]
+    return [(text, f" ({in_one_phrase(own)})" * (len(forms) > 1)) for text, own in forms.items()]
 
 
-def listed(texts: Sequence[str]) -> str:
+def in_one_phrase(texts: Sequence[str]) -> str:
+    """Return texts as "a, b and c"."""
     return f"{', '.join(texts[:-1])} and {texts[-1]}" if texts[1:] else "".join(texts)
 
 

@@ -17,7 +17,7 @@ from sayso.metric import Headline
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import LayoutRuns, PaperLayout, Unsuited
 from sayso.records import Estimate, InputError
-from sayso.report.differences import NONE, by_form, listed, others_sentence, rules_alone
+from sayso.report.differences import NONE, by_form, in_one_phrase, others_sentence, rules_alone
 from sayso.report.figures import Figure, figures_in
 from sayso.report.number_tables import INTERVALS, WRITERS, Entry, NumberTable, latex_text
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, Example, PageOpening
@@ -148,7 +148,7 @@ def ranked_sentence(
                 alike += [] if headline.part else [f"{headline.what}{where}"]
             elif told:
                 best[headline.part].append(f"{told}{where}")
-    none = [f"no difference is visible in {listed(alike)}"] if alike else []
+    none = [f"no difference is visible in {in_one_phrase(alike)}"] if alike else []
     text = "; ".join([*best[False], *none, *best[True]])
     return f"Of {len(models):,} models, {text}." if text else ""
 
@@ -163,7 +163,7 @@ def _leaders(headline: Headline, ranks: Ranks, models: Sequence[str]) -> str:
         return NONE
     if len(leaders) == 1:
         return f"{leaders[0]} {headline.best}"
-    some = listed(leaders) if len(leaders) < 3 else f"{len(leaders)} models"
+    some = in_one_phrase(leaders) if len(leaders) < 3 else f"{len(leaders)} models"
     return f"{some} share the lead in {headline.what}"
 
 

@@ -27,7 +27,7 @@ from sayso.report.charts import (
     series_chart,
 )
 from sayso.report.figures import Figure, figures_in
-from sayso.report.number_tables import Entry, NumberTable, grid
+from sayso.report.number_tables import NumberTable, grid
 from sayso.report.numbers import DASH, MINUS, compact_number
 from sayso.report.numbers import FORMS as FORM_NAMES
 from sayso.report.opening import INVENTED, ChosenExamples, PageOpening, example
@@ -285,7 +285,7 @@ def numbers_table(training: Training, form: str, names: Sequence[str], caption: 
     """Return methods by numbers of a form."""
     notes = [counted(training, form)] if names is PAPER and counted(training, form) else []
 
-    def found(method: MeasuredMethod, name: str) -> Entry:
+    def found(method: MeasuredMethod, name: str) -> Estimate | str | None:
         held = training.get(method.name, form, name)
         return held if held.n or held.value is not None or held.problem != NOT_MEASURED else None
 
@@ -344,7 +344,7 @@ def by_seed(training: Training) -> NumberTable:
         and len(held[method.name, form].by_seed) == len(seeds)
     }
 
-    def found(one: MethodNumber, seed: int | None) -> Entry:
+    def found(one: MethodNumber, seed: int | None) -> Estimate | str | None:
         if seed is None:
             return one.estimate
         value = one.by_seed[seed]
@@ -368,7 +368,7 @@ def _p(value: float | None) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}"
 
 
-def alignment_table(training: Training) -> NumberTable:
+def aligned_methods(training: Training) -> NumberTable:
     """Return how far short answers and paragraphs hedge the same facts."""
     return grid(
         "Short answers against paragraphs, shares of facts",
@@ -528,7 +528,7 @@ def _sections(training: Training, charts: Sequence[Chart]) -> list[Section]:
         Section("beyond", "What do those rates leave out?", beyond, charts),
         Section(
             "alignment", "Does it hedge the same facts in short answers and paragraphs?",
-            [alignment_table(training)], [alike],
+            [aligned_methods(training)], [alike],
         ),
         Section("seeds", "Do seeds agree?", [by_seed(training)]),
         Section("sweep", "How do rates move along xi?", charts=swept),
