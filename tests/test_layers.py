@@ -463,6 +463,7 @@ WIDE = {
     "metrics/intervals.py:bootstrap": "a public metric: every one is a choice of the resampling",
     "metrics/intervals.py:bootstrap_difference": "as bootstrap, with two sides",
     "report/number_tables.py:grid": "a table of any page, terminal or file, by keyword",
+    "report/page.py:sheet_page": "a page of any sheet, by keyword",
     "runs/costs.py:open_priced": "how a model is opened, and what it may cost",
     "runs/from_files.py:factuality": "a public function: how texts are measured, by keyword",
     "runs/run.py:run": "a public function: the flags of sayso run",
@@ -755,8 +756,8 @@ SHARED_NAMES = {
     "unpriced load_rows prompt_uses",
     "what a protocol measures, corrects and compares": "estimates cautions corrected compare "
     "numbers",
-    "how a protocol, a training, a study or scored answers are shown": "sheet read_answers opening examples "
-    "part_label plain_sentence",
+    "how a protocol, a training, a study or scored answers are shown": "sheet read_answers opening "
+    "examples part_label plain_sentence",
     "tables and figures of the papers": "layouts table1 table2 figure1 figure2 figure3",
     "a share of labels; a command, and what it calls": "agreement",
     "a command, and what it calls": "compare export factuality fit judge_check main measure score "

@@ -51,7 +51,7 @@ def write_watch_page(place: Path, shown: WatchPage) -> None:
     if guard is not None and guard["withdrawn"] is not None:
         made.append((guard["file"], f"withdrawn on {guard['withdrawn']}. Reason: {guard['why']}"))
     log = summary["log"]
-    text = sheet_page(watch_sheet(shown), made=[("Watch", made)], title=log, about=[("log", log)])
+    text = sheet_page(watch_sheet(shown), made=[("Watch", made)], about=[("log", log)])
     if write_index(place, text) is None:
         raise InputError(f"--page {place} is not a page of sayso: give another name")
 

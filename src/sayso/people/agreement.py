@@ -906,7 +906,7 @@ def _kind_tables(kind: KindAgreement) -> Iterator[NumberTable]:
         yield grid(
             f"{kind.title}, {reading.name}: people said", used,
             {f"judge: {label}": place for label, place in used.items()},
-            lambda row, column, of=reading.confusion: f"{of[row][column]}",
+            partial(_confused, reading.confusion),
         )  # fmt: skip
     yield grid(
         f"{kind.title}, by part",
@@ -915,6 +915,10 @@ def _kind_tables(kind: KindAgreement) -> Iterator[NumberTable]:
         lambda part, of: of(part.agreed),
     )
     yield _matrix_table(kind)
+
+
+def _confused(counts: Sequence[Sequence[int]], row: int, column: int) -> str:
+    return f"{counts[row][column]}"
 
 
 def _coefficient(name: str, side: Coefficients) -> str:

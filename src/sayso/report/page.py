@@ -40,6 +40,8 @@ from sayso.storage.run_folder import Manifest, RunFolder
 
 #: stands in every page of ours
 GENERATOR = '<meta name="generator" content="sayso">'
+#: of a page without answers
+NO_ANSWERS: Mapping[str, object] = {"reader": (), "files": ()}
 Row = TypeVar("Row", Generation, Verdict)
 
 
@@ -149,7 +151,7 @@ def run_pages(sheet: Sheet, stored: StoredAnswers, manifest: Manifest) -> dict[s
         "files": list(zip(names, parts, strict=True)),
     }
     out = {
-        f"answers/{name}": page("answers.html.j2", shared, name=name, **cards_of(part))
+        f"answers/{name}": page("answers.html.j2", {**shared, **cards_of(part), "name": name})
         for name, part in zip(names, parts, strict=True)
     }
     out["report.html"] = sheet_page(
@@ -157,8 +159,7 @@ def run_pages(sheet: Sheet, stored: StoredAnswers, manifest: Manifest) -> dict[s
         manifest,
         facts(manifest),
         examples=stored.examples,
-        **shared,
-        **cards_of(inline),
+        answers={**shared, **cards_of(inline)},
     )
     return out
 
@@ -168,26 +169,27 @@ def sheet_page(
     manifest: Manifest | None = None,
     made: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (),
     *,
+    about: Sequence[tuple[str, str]] = (),
     notices: Sequence[str] = (),
     command: str = "",
     wide: bool = False,
-    **context: object,
+    examples: ChosenExamples = NO_EXAMPLES,
+    answers: Mapping[str, object] = NO_ANSWERS,
 ) -> str:
     """Return a page of a sheet; ``made`` are groups of facts on how its numbers were made.
 
-    ``wide``: tables may be wider than the text. ``context`` are the cards of answers, if any.
+    ``about`` says whose numbers these are: model, data, or file. ``wide``: tables may be wider than
+    the text. ``answers`` are the cards of answers, if any.
     """
-    about, told = [], [*notices]
+    told = [*notices]
     if manifest is not None:
         names = {"model": title(manifest), "data": manifest.data, "judge": manifest.judge_signature}
         about = [(what, line(name, 100)) for what, name in names.items() if name]
         told += manifest.notices[:50]
         command = manifest.command
     shown: dict[str, object] = {
-        "title": "",
-        "reader": (),
-        "files": (),
-        "examples": NO_EXAMPLES,
+        "title": about[0][1] if about else "",
+        "examples": examples,
         "sheet": sheet,
         "sections": sheet.parts,
         "about": about,
@@ -198,7 +200,7 @@ def sheet_page(
         "facts": made,
         "wide": wide,
     }
-    return page("sheet.html.j2", shown | context)
+    return page("sheet.html.j2", {**shown, **answers})
 
 
 def _rows(folder: RunFolder, table: str, kind: type[Row]) -> list[Row]:

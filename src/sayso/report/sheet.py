@@ -6,7 +6,7 @@ is told once: in a tile or in a table, and only those of the headline in a sente
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from sayso.records import Estimate, signature_text
 from sayso.report.answers import QuestionCard
 from sayso.report.charts import Maker
 from sayso.report.figures import Figure, figure_of
-from sayso.report.number_tables import NumberTable, grid, render_table, value_text
+from sayso.report.number_tables import Entry, NumberTable, grid, render_table, value_text
 from sayso.report.numbers import DASH, bounds, interval, is_gap, tight
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening
 from sayso.report.terminal import (
@@ -166,7 +166,7 @@ def main_numbers(sheet: Sheet) -> list[Estimate]:
 def missing_section(named: Sequence[tuple[str, Estimate]]) -> Section:
     """Return how many verdicts behind numbers are missing, and how far these could move."""
     rows = {name: e for name, e in named if e.missing}
-    columns = {
+    columns: dict[str, Callable[[Estimate], Entry]] = {
         "missing": lambda e: f"{e.missing:,}",
         "as printed": lambda e: e,
         "lowest, highest": lambda e: bounds(e) or DASH,

@@ -424,7 +424,6 @@ def write_file_page(
         sheet._replace(sections=[*sheet.sections, scores]),
         made=[("Verdicts and scores", [(name, value) for name, value in made.items() if value])],
         notices=about["notices"],
-        title=file,
         about=[("file", file)],
         examples=shown,
     )
