@@ -373,7 +373,8 @@ def render_guard(result: FittedGuard, console: Console) -> None:
         f"{_share(1 - delta)}).",
         "bold",
     )
-    _print(console, needed_sentence(result), "")
+    if result.certified.limit is None:
+        _print(console, needed_sentence(result), "")
     _render_scores(result, console)
     _render_curve(result, console)
     _print(console, verdict_sentence(result), "bold")
