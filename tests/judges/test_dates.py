@@ -29,6 +29,7 @@ READ = [
     ("from 1939 to 1945", (1939, 1945, None, None)),
     ("between 1939 and 1945", (1939, 1945, None, None)),
     ("August 15", (None, None, 8, 15)),
+    ("August 15\u201316, 1946", (1946, 1946, 8, None)),
     ("in 19832.", (1983, 1983, None, None)),  # a footnote mark that lost its place
 ]
 

@@ -141,6 +141,29 @@ def test_a_kind_with_few_labelled_texts_is_not_known(form: accuracy.Form, words:
     assert nearest_texts(COUNTS, form, words, "small") is None
 
 
+def test_texts_on_questions_without_an_answer_are_for_runs_with_such_questions() -> None:
+    open_ = TextSource("Open", "chat", False, "B", answerable=False)
+    counts = msgspec.structs.replace(
+        COUNTS,
+        sources=COUNTS.sources | {"open": open_},
+        readings=(*COUNTS.readings, counted("open", 1, 90, 90)),
+    )
+    plain = nearest_texts(counts, "short", 12, "chat")
+    both = nearest_texts(counts, "short", 12, "chat", unanswerable=True)
+    assert plain is not None
+    assert both is not None
+    assert (plain.found.count, plain.texts) == (40, "Tiny")
+    assert (both.found.count, both.texts) == (90, "Open")
+    # few texts on answerable questions say nothing, however many there are on others
+    counts = msgspec.structs.replace(counts, readings=(counted("open", 2, 90, 90),))
+    assert nearest_texts(counts, "short", 30, "chat") is None
+    shipped = reader_accuracy()
+    assert shipped is not None
+    near = nearest_texts(shipped, "short", 12, "chat")
+    assert near is not None
+    assert "UnknownBench" not in near.texts
+
+
 def test_texts_written_at_a_level_that_was_asked_for_promise_nothing() -> None:
     counts = reader_accuracy()
     assert counts is not None

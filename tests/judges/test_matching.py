@@ -447,6 +447,34 @@ def test_a_part_of_a_long_gold(question: str, golds: list[str], answer: str, exp
     assert quick == [expected == C]
 
 
+TOWER = "The Halm tower fell on May 4, 1912, in a storm."
+FALL = "When did the Halm tower fall?"
+FATE = "What became of the Halm tower?"
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "answer", "expected"),
+    [
+        (FALL, TOWER, "It fell in a storm on May 4, 1912.", C),
+        (FALL, TOWER, "The Halm tower fell on May 4.", C),
+        (FALL, TOWER, "In a storm, the tower, 35 m high, fell on 4 May 1915.", W),
+        (FALL, TOWER, "The tower, begun in 1912, fell on May 4, 1915, in a storm.", W),
+        (FALL, TOWER, "Of 4 towers, it fell on May 9, 1912, in a storm.", W),
+        (FALL, TOWER, "Of 4 towers, it fell on June 4, 1912; a storm in May had shaken it.", W),
+        (FATE, TOWER, "The Halm tower fell on May 4, 1915, when a storm came.", W),
+        (FATE, TOWER, "The Halm tower fell on May 4, 1912, in a storm.", C),
+        (FATE, TOWER, "It fell in the storm of May 3-4, 1912; on May 4, 1962, bells rang.", C),
+        # which day it was is not asked, and the name is the answer
+        ("Who won?", "Ada Quill, who won on May 4, 1912.", "Ada Quill did, on May 3, 1912.", C),
+        ("Who won, and when?", "Ada Quill, on May 4, 1912.", "Ada Quill did, on May 4, 1913.", W),
+    ],
+)
+def test_a_date_in_a_gold_that_is_a_sentence(
+    question: str, gold: str, answer: str, expected: str
+) -> None:
+    assert match(question, golds_of([gold]), answer).content == expected
+
+
 @pytest.mark.parametrize("model_world", ["builtin", "world"])
 def test_no_part_makes_another_value_of_a_type_right(model_world: str) -> None:
     by_type: dict[str, list[Question]] = {}

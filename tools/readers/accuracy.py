@@ -61,7 +61,7 @@ GUIDE = "two language models that followed a guide, blind"
 SOURCES = {
     "refunq": TextSource(
         "UnknownBench (ChatGPT, GPT-4, Claude, PaLM, Llama 2, Mistral, Vicuna)",
-        "chat", told=False, labels=GUIDE,
+        "chat", told=False, labels=GUIDE, answerable=False,
     ),
     "evouna": TextSource("QA-Eval (GPT-3.5, ChatGPT, GPT-4, Bing)", "chat", False, GUIDE),
     "felm": TextSource("FELM (ChatGPT)", "chat", False, GUIDE),

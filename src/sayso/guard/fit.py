@@ -374,7 +374,8 @@ def render_guard(result: FittedGuard, console: Console) -> None:
         f"{_share(1 - delta)}).",
         "bold",
     )
-    say(console, needed_sentence(result), "")
+    if result.certified.limit is None:
+        say(console, needed_sentence(result), "")
     _render_scores(result, console)
     _render_curve(result, console)
     say(console, verdict_sentence(result), "bold")

@@ -31,7 +31,10 @@ _ISO = _pattern(
 _DMY = _pattern(
     rf"(?<![\d/.-]){_DAY}(?:\s+day)?(?:\s+of)?[\s-]*{_MONTH}(?:[\s,-]*(?:of\s+)?{_YEAR4}{_ERA})?"
 )
-_MDY = _pattern(rf"(?<![a-z]){_MONTH}\s*(?:the\s+)?{_DAY}(?!\d)(?:(?:\s*,\s*|\s+){_YEAR4}{_ERA})?")
+_MDY = _pattern(
+    rf"(?<![a-z]){_MONTH}\s*(?:the\s+)?{_DAY}(?P<to>\s?[-\u2013]\s?\d{{1,2}})?(?!\d)"
+    rf"(?:(?:\s*,\s*|\s+){_YEAR4}{_ERA})?"
+)
 _MY = _pattern(rf"(?<![a-z]){_MONTH}\s*+(?:(?:,|of)\s*+)?{_YEAR4}{_ERA}")
 _NUMERIC = _pattern(
     r"(?<![\d/.-])(?P<a>\d{1,2})(?P<s>[/.-])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4})(?![\d/])"
@@ -120,7 +123,7 @@ def _cardinal(words: str) -> int:
 def _written(m: re.Match[str]) -> Iterator[Date]:
     parts = m.groupdict()
     month, day = MONTHS[parts["m"].lower()], int(parts["d"]) if parts.get("d") else None
-    day = _cardinal(parts["o"]) if parts.get("o") else day
+    day = None if parts.get("to") else _cardinal(parts["o"]) if parts.get("o") else day
     year = _signed(int(parts["y"]), parts.get("era")) if parts.get("y") else None
     # "may" and "march" are also verbs: a month without a year needs its capital letter.
     if year is not None or m["m"][0].isupper() or len(m["m"]) > 5:

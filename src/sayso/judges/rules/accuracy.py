@@ -41,13 +41,15 @@ LENGTHS = (8, 20, 50)
 LEAST = 60
 
 
-class TextSource(msgspec.Struct, frozen=True):
+class TextSource(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where labelled texts are from: who wrote them, whether told to voice doubt, who labelled."""
 
     title: str
     writer: Writer
     told: bool
     labels: str
+    #: where questions have no answer, doubt is easier to see
+    answerable: bool = True
 
 
 class Readings(msgspec.Struct, frozen=True):
@@ -243,15 +245,21 @@ _Counted = TypeVar("_Counted", Readings, ContentReadings)
 
 
 def nearest_texts(
-    counts: ReaderAccuracy, form: Form, words: float | None, writer: Writer | None
+    counts: ReaderAccuracy,
+    form: Form,
+    words: float | None,
+    writer: Writer | None,
+    unanswerable: bool = False,
 ) -> NearestTexts | None:
     """Return how doubt is read in the texts nearest to answers of ``words`` words by a writer.
 
     Texts of the same form and length by the same kind of writer, if there are :data:`LEAST` with
     doubt and as many without; else those of this form and length by any writer. ``None``, which is
     "not known", if there are too few of them as well: long answers are read worse than short ones.
+    Texts on questions without an answer count if some of the run's are ``unanswerable``.
     """
-    near = _nearest(counts, counts.readings, ("doubts", "assertions"), form, words, writer)
+    rows = [r for r in counts.readings if unanswerable or counts.sources[r.source].answerable]
+    near = _nearest(counts, rows, ("doubts", "assertions"), form, words, writer)
     if near is None:
         return None
     rows, why = near

@@ -764,6 +764,15 @@ def date_spans(
     return found
 
 
+def misdated(case: MatchedCase, value: str, end: int) -> bool:
+    """Tell whether an answer says other dates than ``value[:end]``, or ``value`` if asked when."""
+    timed = _TIMED.search(case.question)
+    gold = [date for date in find_dates(value) if timed or date.start < end]
+    said = value_dates(case.text, case.question) if gold else ()
+    exact = [s for s in said if s.month or not all(g.month for g in gold)]
+    return bool(exact) and not any(agree(g, s) for g in gold for s in exact)
+
+
 #: Places in one answer that are looked at for one name of a gold.
 MOST_CANDIDATES = 200
 #: Places in one answer where one name of a gold is looked for in other shapes.
@@ -958,8 +967,8 @@ def _asked_forms(question: str, value: str, part: bool) -> tuple[AskedForm, ...]
 def _words(case: MatchedCase, value: str, part: bool, few: bool) -> Iterator[Candidate]:
     """Yield where a text gold is said; with ``part``, also by a part of it."""
     said, asked = case.said, case.asked.words
-    forms = _asked_forms(case.question, value, part)
-    here = said.places.keys()
+    every, here = _asked_forms(case.question, value, part), said.places.keys()
+    forms = [one for one in every if not misdated(case, value, len(one.form.value))]
     for form, new, known in forms:
         silent = here.isdisjoint(known)  # none of its words stands here
         hits = (not silent and phrase(form, said)) or glued(form, said)
@@ -974,7 +983,7 @@ def _words(case: MatchedCase, value: str, part: bool, few: bool) -> Iterator[Can
             rest = tokens(value[len(form.value) :])
             hits = hits if all(said.locate(t) for t in rest if t.capital) else []
         for hit in hits:
-            if placed and continued(said, hit, forms[0].form):
+            if placed and continued(said, hit, every[0].form):
                 continue
             inside = said.tokens[hit.first : hit.last + 1]
             family = not {t.stem for t in inside} & {t.stem for t in form.tokens}
@@ -1309,7 +1318,7 @@ def near_part(case: MatchedCase, golds: Sequence[Gold]) -> Part | None:
         for value in gold.names:
             if not _partly(gold, value) or any(_wanted(case.question, gold, value, part=True)):
                 continue
-            part = said_part(case, value)
+            part = None if misdated(case, value, len(value)) else said_part(case, value)
             if part is None or _rejected(case, part.place, comparison) is not None:
                 continue
             if largest is None or part.features["spelled"] > largest.features["spelled"]:

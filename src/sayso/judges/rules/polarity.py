@@ -278,7 +278,7 @@ def polarity(question: str, text: str, low: int = 0) -> Polarity | None:
     """Return whether a text says yes or no to a question from ``low`` on; ``None``: neither.
 
     What is said first counts; words of yes and no count for more than a statement, and of two of
-    them the longer: "No, it is.".
+    them side by side the second: "No, it is.".
     """
     asked = _asked(question)
     if asked is None:
@@ -288,15 +288,17 @@ def polarity(question: str, text: str, low: int = 0) -> Polarity | None:
         said = _read(words, asked)
         if said is None or (found and found.yes == said.yes and found.bare >= said.bare):
             continue
-        if found is None or said.bare > found.bare or (said.bare and len(words) > 1):
+        beside = said.bare and found and said.where.start <= found.where.end + 2
+        if found is None or said.bare > found.bare or beside:
             found = said
     return found
 
 
 def gold_polarity(question: str, golds: Sequence[Gold]) -> bool | None:
-    """Return whether yes or no is true, by golds that say nothing else; ``None`` for others."""
+    """Return whether golds that say nothing else say yes or no ("Yes, it is."), or ``None``."""
     names = (name for gold in golds for name in gold.names)
-    says = {_effects().get(tuple(word.text for word in tokens(name))) for name in names}
+    opened = (tokens(name)[: 1 if is_only_polarity(question, name) else None] for name in names)
+    says = {_effects().get(tuple(word.text for word in words)) for words in opened}
     if says not in ({"yes"}, {"no"}) or _asked(question) is None:
         return None
     return says == {"yes"}
