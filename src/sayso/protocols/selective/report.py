@@ -277,7 +277,8 @@ def _form_read(results: SelectiveResults, manifest: Manifest, form: str) -> Iter
     contents, texts = None, None
     if counts is not None:
         place = kind, _words_of(results, form), judged.run_writer(manifest)
-        contents, texts = nearest_contents(counts, *place), nearest_texts(counts, *place)
+        contents = nearest_contents(counts, *place)
+        texts = nearest_texts(counts, *place, unanswerable=bool(declining_form(results)))
     yield judged.right_part(name, FORMS[form], contents)
     yield judged.declining_part(name, FORMS[form], texts)
 
