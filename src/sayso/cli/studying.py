@@ -6,7 +6,7 @@ import dataclasses
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -235,21 +235,25 @@ def _price(study: Grid, *, as_json: bool) -> None:
         return
     for text in dict.fromkeys(c for plan in price.plans.values() for c in plan.cautions):
         print(f"! {text}")
-    columns = {
+    columns: dict[str, Callable[[RunEstimate], str]] = {
         "requests": lambda plan: f"{sum(s.requests.high for s in plan.stages):,.0f}",
         "in the cache": lambda plan: f"{sum(s.cached for s in plan.stages):,}",
         "prompt tokens": lambda plan: _tokens(plan, "prompt_tokens"),
         "answer tokens": lambda plan: _tokens(plan, "completion_tokens"),
         "price": _price_of,
     }
-    rows = {
-        (cell.title, "left out" if n in price.left_out else "" if n in price.plans else "finished"):
-        price.plans.get(n)
-        for n, cell in enumerate(study.cells)
-    }  # fmt: skip
-    shown = grid(
-        "", rows, columns, lambda plan, of: "" if plan is None else of(plan), labels=("cell", "")
-    )
+    without = {
+        n: "left out" if n in price.left_out else "finished" for n in range(len(study.cells))
+    }
+
+    def found(number: int, of: str) -> str:
+        plan = price.plans.get(number)
+        if plan is None:
+            return without[number] if of == "requests" else ""
+        return columns[of](plan)
+
+    rows = {(cell.title,): number for number, cell in enumerate(study.cells)}
+    shown = grid("", rows, {head: head for head in columns}, found, labels=("cell",))
     render_table(shown, Console())
     print(total_text(price.total))
     print("Requests that several cells share are paid for once and counted for the first of them.")

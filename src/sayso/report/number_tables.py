@@ -270,22 +270,27 @@ def render_table(table: NumberTable, console: Console, *, compact: bool = False)
 
 
 def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable:
+    """Return a table for the terminal; a column without any interval has none beside it."""
+    ends = [[range_text(e, table.written, 0) for e in entries] for _, entries in table.rows]
+    beside = [intervals and any(column) for column in zip(*ends, strict=True)]
     grid = plain_table()
     for label in table.labels:
         grid.add_column(safe_text(label, console))
-    for column in table.columns:
+    for column, ranged in zip(table.columns, beside, strict=True):
         grid.add_column(safe_text(line(column, LONGEST), console), justify="right")
-        if intervals:
+        if ranged:
             grid.add_column("", no_wrap=True, style="dim")
-    for labels, entries in table.rows:
+    for (labels, entries), own in zip(table.rows, ends, strict=True):
         cells = [safe_text(line(label, LONGEST), console) for label in labels]
-        for entry in entries:
+        for entry, ranged, text in zip(entries, beside, own, strict=True):
             cells.append(safe_text(value_text(entry, table.written, 0), console))
-            if intervals:
-                cells.append(safe_text(range_text(entry, table.written, 0), console))
+            cells += [safe_text(text, console)] if ranged else []
         grid.add_row(*cells)
         if not intervals and any(map(_needs_interval, entries)):
-            below = (tight(range_text(e)) if _needs_interval(e) else "" for e in entries)
+            below = (
+                tight(text) if _needs_interval(e) else ""
+                for e, text in zip(entries, own, strict=True)
+            )
             grid.add_row(
                 *("" for _ in labels), *(safe_text(text, console, "dim") for text in below)
             )
