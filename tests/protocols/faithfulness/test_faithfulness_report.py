@@ -132,7 +132,7 @@ def test_entities_that_only_give_examples_are_told() -> None:
 
 def test_missing_readings_are_told_in_words() -> None:
     where = slice_of(form="short", method="granularity")
-    lost = Estimate("cmfg", where, 0.5, n=40, missing=10)
+    lost = Estimate("mean_decisiveness", where, 0.5, n=40, missing=10)
     ends = "If these are the hedged ones, the words seem surer than they are."
     why = [
         Estimate("left_out", where + slice_of(reason=reason), number, n=50)
@@ -142,7 +142,7 @@ def test_missing_readings_are_told_in_words() -> None:
         "Some claims are left out of every mean (7 could not be compared with the draws, 3 have a "
         f"wording that could not be read): Short answers, Granularity 10 of 50. {ends}"
     ]
-    (one,) = cautions([Estimate("cmfg", where, 0.5, n=4, missing=1)])
+    (one,) = cautions([Estimate("mean_decisiveness", where, 0.5, n=4, missing=1)])
     assert "left out of every mean: Short answers, Granularity 1 of 5. If" in one
 
 

@@ -237,7 +237,8 @@ def unread_methods(estimates: Iterable[Estimate]) -> list[str]:
     """Return in one line which methods lack more than a few of their claims, and why."""
     every, lacking, reasons = list(estimates), list[str](), Counter[str]()
     for e in every:
-        if e.name != "cmfg" or e.missing <= 0.05 * (e.missing + e.n):
+        whole = e.name == "mean_decisiveness" and {key for key, _ in e.where} <= {"form", "method"}
+        if not whole or e.missing <= 0.05 * (e.missing + e.n):
             continue
         for lost in every:
             if lost.name == "left_out" and set(e.where) <= set(lost.where):

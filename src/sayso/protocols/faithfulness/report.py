@@ -439,7 +439,7 @@ def charts(results: FaithfulnessResults) -> list[Chart]:
     of_bins = [*bin_charts(results)]
     if not any(results.methods(form)[1:] for form in results.forms):
         return of_bins
-    caption = "Skill of each method with its 95 % interval. At 0, wording ignores confidence."
+    caption = "Skill of each method; lines are 95 % intervals. At 0, wording ignores confidence."
     return [Chart("skill", partial(skill_chart, results), caption, caption), *of_bins]
 
 

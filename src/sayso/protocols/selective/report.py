@@ -330,7 +330,7 @@ def fates_table(results: SelectiveResults, forms: Sequence[str]) -> NumberTable:
 
     none = {did for did in RARE if not any(results.count(f, did, [a]) for f, a in places)}
     rows = {words: did for did, words in DID.items() if did not in none}
-    return grid("What the answers did", rows | {"questions asked": ""}, columns, found)
+    return grid("What the plain answers did", rows | {"questions asked": ""}, columns, found)
 
 
 #: scores in the first table, of all forms together
@@ -650,14 +650,13 @@ TERMS = (
 
 
 def _declining_tiles(results: SelectiveResults, form: str, kinds: Kinds) -> list[Tile]:
-    """Return what was declined, asked plainly and told to express uncertainty, and not right."""
+    """Return what was declined, asked plainly and told to express uncertainty."""
     told = results.of_judge(GAP, form, **dict(TOLD)).value is not None
-    asked = {"plainly": {}, "when told to": dict(TOLD)} if told else {"": {}}
+    asked = {"plainly": {}, "told to hedge": dict(TOLD)} if told else {"": {}}
     labels = {
         ABSTENTIONS[0]: f"declined of {kinds.cannot}",
         ABSTENTIONS[1]: f"declined of questions {kinds.can}",
         GAP: "abstention gap (G): 0 = blind, 1 = perfect",
-        "error_rate": "answers that are not right",
     }
     found = {
         label: [(how, results.of_judge(name, form, **part)) for how, part in asked.items()]

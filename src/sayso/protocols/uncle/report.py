@@ -191,10 +191,8 @@ def _admits(numbers: Results, form: str) -> str:
         return f"Its hedging shows no clear link to what it knows: {both}."
     within = numbers.get("J_within", form=form)
     if _typed(numbers) and within.low is not None and within.low <= 0:
-        return (
-            f"It hedges some types of fact more than others, and within a type its hedging shows "
-            f"no clear link to what it knows: {both}."
-        )
+        whole = f"{both[0].upper()}{both[1:]}"
+        return f"{whole}; within a type of fact, its hedging shows no clear link to what it knows."
     known = f"it hedged {known_hedged[0]:,.0f} of the {known_hedged[1]:,.0f} that it knew"
     return f"{admits}; {known}."
 
