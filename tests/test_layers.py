@@ -577,26 +577,26 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 23_568,
+    "protocols": 21_194,
     "judges": 17_117,
     "engines": 11_980,
-    "train": 7_213,
+    "train": 7_079,
     "metrics": 9_332,
-    "runs": 6_500,
+    "runs": 6_474,
     "datasets": 5_767,
-    "report": 4_533,
-    "cli": 4_357,
+    "report": 4_437,
+    "cli": 4_360,
     "wikidata": 4_496,
-    "people": 3_781,
-    "guard": 3_440,
-    "score_files": 3_348,
-    "studies": 2_571,
+    "people": 3_786,
+    "guard": 3_382,
+    "score_files": 3_190,
+    "studies": 2_468,
     "scores": 2_967,
     "storage": 2_467,
-    "checks": 1_830,
+    "checks": 1_844,
     "retrieval": 1_579,
-    "sayso": 1_797,
-    "assertions": 1_513,
+    "sayso": 1_805,
+    "assertions": 1_521,
     "inspect_ai_tools": 1_407,
     "prompts": 1_055,
     "answers": 856,
@@ -607,7 +607,7 @@ SLACK = 300
 #: nobody saves lines by dropping docstrings
 BEGAN = (127_686, 71_735)
 #: lines of templates, style sheets and scripts; ``# fmt:`` marks; words of README and of docs
-PAGES, MARKS, README_WORDS, DOCS_WORDS = 2_030, 222, 700, 81_000
+PAGES, MARKS, README_WORDS, DOCS_WORDS = 1_182, 222, 700, 81_000
 #: flags that each command accepts, and how many of them its help shows
 FLAGS = {
     "run": (48, 48),
