@@ -169,7 +169,7 @@ def with_bounds(
 
 #: what no number of the built-in model shows
 INVENTED = (
-    "anything about real language models. The built-in model and its world are invented; its "
+    "anything about real language models. The built-in model is invented; its "
     "numbers only show that sayso works"
 )
 

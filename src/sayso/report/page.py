@@ -183,7 +183,11 @@ def sheet_page(
     """
     told = [*notices]
     if manifest is not None:
-        names = {"model": title(manifest), "data": manifest.data, "judge": manifest.judge_signature}
+        names = {
+            "model": title(manifest),
+            "data": terminal.asked(manifest),
+            "judge": manifest.judge_signature,
+        }
         about = [(what, line(name, 100)) for what, name in names.items() if name]
         told += manifest.notices[:50]
         command = manifest.command

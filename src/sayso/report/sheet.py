@@ -173,8 +173,8 @@ def missing_section(named: Sequence[tuple[str, Estimate]]) -> Section:
     }
     table = grid("Numbers with missing verdicts", rows, columns, lambda e, shown: shown(e))
     text = [
-        "Verdicts that could not be read are left out. The last column is the range of a number "
-        "over all that they could be."
+        "What rests on a verdict that could not be read is left out. The last column counts it: "
+        "the range of a number over all that the verdicts could be."
     ]
     title = "How far could missing verdicts move this?"
     return Section("missing", title, [table], (), text if rows else ())

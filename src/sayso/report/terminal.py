@@ -18,13 +18,19 @@ from sayso.harmless import line
 from sayso.storage.run_folder import Manifest
 
 
+def asked(manifest: Manifest) -> str:
+    """Return the data of a run, and how many questions were asked of it."""
+    many = f" ({manifest.n_questions:,} questions)" if manifest.n_questions > 1 else ""
+    return f"{manifest.data}{many}" if manifest.data else ""
+
+
 def print_what_was_run(console: Console, manifest: Manifest | None) -> None:
     """Print what was run: model, data and judge."""
     if manifest is None:
         return
     parts = {
         "model": manifest.shown_model,
-        "data": manifest.data,
+        "data": asked(manifest),
         "judge": manifest.judge_signature,
     }
     names = [f"{what} {line(name, 60)}" for what, name in parts.items() if name]

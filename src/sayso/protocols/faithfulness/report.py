@@ -589,7 +589,11 @@ def sheet(
 
 def _tiles(results: FaithfulnessResults) -> list[Tile]:
     """Return skill and what the main table does not have, of the first method."""
-    forms = {NARROW_FORMS[form] if results.forms[1:] else "": form for form in results.forms}
+    forms: dict[str, str] = {}
+    for form in results.forms:
+        several = results.methods(form)[1:]
+        of = part_label("method", results.first_method(form)) if several else ""
+        forms[", ".join(filter(None, (of, NARROW_FORMS[form] * bool(results.forms[1:]))))] = form
     parts = {
         "skill": "skill: 0 = blind, 1 = perfect",
         "known_unsaid": "unsure, but sounds sure",

@@ -279,8 +279,11 @@ def _form_read(results: SelectiveResults, manifest: Manifest, form: str) -> Iter
         place = kind, _words_of(results, form), judged.run_writer(manifest)
         contents = nearest_contents(counts, *place)
         texts = nearest_texts(counts, *place, unanswerable=bool(declining_form(results)))
-    yield judged.right_part(name, FORMS[form], contents)
-    yield judged.declining_part(name, FORMS[form], texts)
+    parts = [
+        judged.right_part(name, FORMS[form], contents),
+        judged.declining_part(name, FORMS[form], texts),
+    ]
+    yield from reversed(parts) if declining_form(results) else parts
 
 
 def _words_of(results: SelectiveResults, form: str) -> float | None:

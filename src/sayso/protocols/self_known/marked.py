@@ -354,7 +354,7 @@ def text_examples(folder: RunFolder, method: str) -> ChosenExamples:
         counts, q = rated[text.id], questions[text.question]
         note = f"{counts['S']:,} of {counts.total():,} claims are supported."
         wrong = next((one.claim for one in stored.notes(text) if one.label == "NS"), "")
-        note += f" Not supported: “{wrong}”" if wrong else ""
+        note += f" Not supported, for example: “{wrong}”" if wrong else ""
         shown.append(example(chosen[text.id], q.entity or q.text, "", text.text, note=note))
     rule = (
         "Chosen by the share of supported claims: the largest, the smallest, and the median; if "

@@ -13,7 +13,7 @@ import altair as alt
 from msgspec.structs import replace
 
 from sayso.harmless import line
-from sayso.judges.rules.accuracy import Form, nearest_texts, reader_accuracy
+from sayso.judges.rules.accuracy import Form, nearest_contents, nearest_texts, reader_accuracy
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.metric import Metric
 from sayso.prompts.methods import METHOD_LABELS
@@ -22,6 +22,7 @@ from sayso.protocols.judged import (
     doubt_part,
     how_read,
     labeled_part,
+    right_part,
     run_writer,
     unknown_part,
 )
@@ -281,7 +282,7 @@ def cautions(numbers: Results) -> list[str]:
         if worst.missing:
             lines.append(
                 f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} "
-                "facts have no readable verdict."
+                "facts are left out, since no verdict on the answer or on some draws could be read."
             )
     rates = list(numbers.by("type", "guess_rate"))
     high = [name for name, e in rates if e.value is not None and e.value > GUESSABLE]
@@ -333,6 +334,10 @@ def doubt_read(
             if shown:
                 part = part._replace(sentence=f"{part.sentence} {shown}" if near else shown)
             parts.append(part)
+        if counts is not None and manifest.judge == "rules":
+            words = numbers.get("answer_words", form="short").value
+            near_draws = nearest_contents(counts, "short", words, run_writer(manifest))
+            parts.append(right_part(name, "the draws, which decide what is known,", near_draws))
     return how_read(manifest, parts, run)
 
 
@@ -721,7 +726,7 @@ def _tiles(numbers: Results) -> list[Tile]:
         Tile(label, [(of, numbers.get(name, form=form)) for of, form in forms.items()])
         for name, label in parts.items()
     ]
-    return [Tile("facts it knew", [(next(iter(forms)), known)]), *of_forms] if forms else []
+    return [Tile("facts it knew, by its draws", [("", known)]), *of_forms] if forms else []
 
 
 def _sections(numbers: Results, run: RunFolder | None) -> list[Section]:
