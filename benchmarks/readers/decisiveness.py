@@ -141,7 +141,8 @@ def nothing(data: Path, half: str) -> None:
     halves = ("train", "aside") if half == "both" else (half,)
     for row in labels.real_rows(data):
         stance = row.labels[0].stance
-        if row.form == "short" and stance is not None and row.half in halves:
+        mine = "aside" if row.half == "folds" else row.half  # only stance learns from "folds"
+        if row.form == "short" and stance is not None and mine in halves:
             offers = stance in ("committed", "hedged")
             counts[row.source, offers, decisiveness(row.text) is not None] += 1
     for source in [*sorted({key[0] for key in counts}), "all"]:

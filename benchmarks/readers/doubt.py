@@ -7,7 +7,8 @@
 Two questions about short answers: of what share that voice doubt does ``rules`` read doubt (hedged
 or withheld), and of what share that assert does it read an assertion?
 
-* real answers that were set aside, by source (``tools/readers/labels.py``)
+* real answers that were set aside, by source (``tools/readers/labels.py``); those of 2026's
+  assistants by weights that did not learn from their question (``tools/readers/folds.py``)
 * answers of 2025's assistants in words of a level that was asked for, on the half of the questions
   that decisiveness was not learned from
 * made answers (``tools/readers/cue_texts.py``): every cue with every kind of value. The difference
@@ -28,26 +29,30 @@ import json
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "readers"))
 
 from cue_texts import PLACES, VALUES, made_texts
+from folds import judge as judge_unlearned
 from labels import DATA, Row, assistant_rows, even_half, real_rows
 
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge, judge_rules
-from sayso.records import Aspect, Generation, Question, Request, golds_of
+from sayso.records import Aspect, Generation, Question, Request, Verdict, golds_of
 
 ASSERTED = ("committed", "omitted")
 
 
-def seen(rows: Iterable[tuple[str, str, Sequence[str], str]]) -> str:
+def seen(
+    rows: Iterable[tuple[str, str, Sequence[str], str]],
+    judge: Callable[[str, list[str], str], Verdict] = judge_rules,
+) -> str:
     """Return a line: doubt seen and assertions seen of (stance, question, golds, text)."""
     counts: dict[tuple[bool, bool], int] = defaultdict(int)
     for stance, question, golds, text in rows:
-        read = judge_rules(question, list(golds) or ["?"], text).stance
+        read = judge(question, list(golds) or ["?"], text).stance
         counts[stance in ASSERTED, read in ASSERTED] += 1
     shares = []
     for asserted, name in ((False, "doubt"), (True, "assertion")):
@@ -138,7 +143,8 @@ def main() -> None:
     if sys.argv[1:2] == ["--written"]:
         print(*written("--show" in sys.argv), sep="\n")
         return
-    real = [row for row in real_rows() if row.half == "aside"]
+    every = real_rows()
+    real = [row for row in every if row.half == "aside"]
     long = [row for row in real if row.form == "long"]
     for source in sorted({row.source for row in long}):
         print(f"{source + ' paragraphs':24} {paragraphs(r for r in long if r.source == source)}")
@@ -146,9 +152,10 @@ def main() -> None:
         return
     for source in sorted({row.source for row in real if row.form == "short"}):
         print(f"{source:24} {seen(labeled(row for row in real if row.source == source))}")
-    others = ("smollm2", "assistants_2026")
-    chat = labeled(row for row in real if row.source not in others)
+    chat = labeled(row for row in real if row.source != "smollm2")
     print(f"{'chat models, all':24} {seen(chat)}")
+    unlearned = labeled(row for row in every if row.half == "folds")
+    print(f"{'assistants of 2026':24} {seen(unlearned, judge_unlearned)}")
     print(f"{'assistants of 2025':24} {seen(labeled(assistant_rows('aside')))}")
     made = list(made_texts(seed=99))
     for name, groups in (("kind", VALUES), ("place", (*PLACES, "predicate"))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from sayso.judges.rules.accuracy import (
     reader_accuracy,
     weights_hash,
 )
+from sayso.judges.rules.judge import judge_rules
 from support.tables import tabled
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +58,15 @@ def test_the_counts_are_of_the_shipped_weights() -> None:
         assert abs(rated.above) <= rated.error
     named = (*counts.contents, *counts.pairs, *counts.claims, *counts.ratings)
     assert {row.source for row in named} <= counts.sources.keys()
+
+
+def test_weights_without_a_fold_are_of_the_shipped_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools" / "readers"))
+    folds = importlib.import_module("folds")
+    asked = "Is Ada Holm alive?", ["alive"], "I believe she is alive."
+    before = judge_rules(*asked)
+    assert folds.judge(*asked).stance == "hedged"  # exits if the file is of other weights
+    assert judge_rules(*asked) == before
 
 
 @pytest.mark.slow  # 44 CPU seconds over all labelled texts

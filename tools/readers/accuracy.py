@@ -8,7 +8,8 @@ declining (``labels``), right and wrong (QA-Eval, people), contradictions (QA-Ev
 SmolLM2), decisiveness (people's ratings) and support of claims (people). Answers written at a
 certainty that was asked for are not counted: free answers doubt in other words. Write the file anew
 whenever the weights, the lexicon or the labels change; the counts name the weights that they are
-of, and a page cites no others. No reader learned from these texts, except where a source says so.
+of, and a page cites no others. No reader learned from these texts, except where a source says so;
+texts of the half "folds" are read by weights that did not learn from their question (:mod:`folds`).
 Needs ``SAYSO_TEST_DATA``. About a CPU minute.
 """
 
@@ -28,6 +29,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
+from folds import judge as judge_unlearned
 from labels import Row, even_half, real_rows
 
 from sayso import metrics
@@ -98,13 +100,18 @@ SOURCES = {
 ASSERTED = ("committed", "omitted")
 
 
+def verdicts_of(row: Row, pairs: Sequence[tuple[str, Sequence[str | Gold]]]) -> list[Verdict]:
+    """Return the verdict on a text for each of the (question, golds)."""
+    if row.form == "long":
+        return judge_rules_long(pairs, row.text)
+    judge = judge_unlearned if row.half == "folds" else judge_rules
+    return [judge(question, golds, row.text) for question, golds in pairs]
+
+
 def read_stances(row: Row) -> list[tuple[str, str]]:
     """Return (labelled, read) stance of every aspect of a text that has a label."""
     pairs = [(label.question, list(label.golds) or ["?"]) for label in row.labels]
-    if row.form == "short":
-        verdicts = [judge_rules(question, golds, row.text) for question, golds in pairs]
-    else:
-        verdicts = judge_rules_long(pairs, row.text)
+    verdicts = verdicts_of(row, pairs)
     return [
         (label.stance, verdict.stance)
         for label, verdict in zip(row.labels, verdicts, strict=True)
@@ -167,11 +174,7 @@ def judged_answers(folder: Path, rows: Iterable[Row]) -> Iterator[Judged]:
         if text.source == "evouna":  # people labelled all of these
             continue
         pairs = [(label.question, [Gold(gold) for gold in label.golds]) for label in text.labels]
-        if text.form == "short":
-            verdicts = [judge_rules(question, golds, text.text) for question, golds in pairs]
-        else:
-            verdicts = judge_rules_long(pairs, text.text)
-        for label, verdict in zip(text.labels, verdicts, strict=True):
+        for label, verdict in zip(text.labels, verdicts_of(text, pairs), strict=True):
             if label.golds and label.content in ("correct", "incorrect"):
                 right = label.content == "correct"
                 yield Judged(text.source, text.form, text.text, right, verdict)
@@ -293,7 +296,7 @@ def _row(kind: type[_Readings], fields: dict[str, object]) -> _Readings:
 def measured() -> ReaderAccuracy:
     """Return the counts of the shipped readers on everything that is set aside."""
     folder = Path(os.environ["SAYSO_TEST_DATA"])
-    rows = [row for row in real_rows() if row.half == "aside"]
+    rows = [row for row in real_rows() if row.half in ("aside", "folds")]
     unknown = {row.source for row in rows} - SOURCES.keys()
     if unknown:
         sys.exit(f"describe the source {min(unknown)!r} in SOURCES of {__file__}")

@@ -4,6 +4,9 @@
     python tools/readers/stance.py --folds 4  # cross-validate on the training texts, write nothing
     python tools/readers/stance.py --aside    # read what is set aside with the weights in use
 
+Training also writes the weights of :mod:`folds`, each without a fifth of the questions of the half
+"folds", which the weights in use have learned from.
+
 ``SAYSO_TEST_DATA`` names the folder of the public texts, ``SAYSO_STANCE_LABELS`` a file of your own
 labelled answers, in the format of ``benchmarks/data/stance.jsonl``. Needs scikit-learn. The same
 texts give the same weights. Whoever changes the reader by what ``--aside`` shows must set other
@@ -19,7 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from labels import Row, real_rows, training_rows
+from folds import FOLDS, fold_of, save_folds
+from labels import DATA, Row, real_rows, training_rows
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
@@ -55,7 +59,7 @@ OMITTED = 0.35
 #: of a text in learning; real models' answers to many questions count most
 IMPORTANCE = {
     "taught": 0.35, "orders": 0.8, "factscore": 1.0, "stance_writers": 0.7, "made": 0.3,
-    "assistants": 0.2,
+    "assistants": 0.2, "assistants_2026": 1.2,
 }  # fmt: skip
 
 
@@ -198,32 +202,58 @@ class Readers(NamedTuple):
 def fit_all(short: Sequence[Row], long: Sequence[Long]) -> Readers:
     """Fit alignment, then whether an aspect is spoken of, then the stance where it is."""
     alignment = fit_alignment(long)
-    examples, labels, weights = [], [], []
-    for row in short:
-        stance = row.labels[0].stance
-        if stance is not None:
-            examples.append(short_features(row))
-            labels.append("committed" if stance == "omitted" else stance)
-            weights.append(weight_of(row))
     spoken, omitted, spoken_weights, sources = [], [], [], []
     for text in long:
         text.align(alignment)
         for j, label in enumerate(text.row.labels):
             if label.stance is not None:
-                features = text.text.features(j)
-                spoken.append(text.text.spoken_features(j, features))
+                spoken.append(text.text.spoken_features(j, text.text.features(j)))
                 omitted.append(int(label.stance == "omitted"))
                 spoken_weights.append(weight_of(text.row))
                 sources.append(text.row.source)
-            if label.stance not in (None, "omitted"):
-                examples.append(features)
-                labels.append(label.stance)
-                weights.append(weight_of(text.row))
     return Readers(
         alignment,
         fit(spoken, omitted, _balanced(omitted, spoken_weights, sources), "spoken"),
-        fit(examples, labels, weights, "stance"),
+        fit_stance(stance_examples(short, long)),
     )
+
+
+class Example(NamedTuple):
+    """What the model of stance learns from: the features of an aspect's clauses, and its label."""
+
+    features: Features
+    stance: str
+    row: Row
+
+
+def stance_examples(short: Sequence[Row], long: Sequence[Long]) -> list[Example]:
+    """Return the examples of stance; paragraphs must be aligned."""
+    found = []
+    for row in short:
+        stance = row.labels[0].stance
+        if stance is not None:
+            wanted = "committed" if stance == "omitted" else stance
+            found.append(Example(short_features(row), wanted, row))
+    for text in long:
+        for j, label in enumerate(text.row.labels):
+            if label.stance not in (None, "omitted"):
+                found.append(Example(text.text.features(j), str(label.stance), text.row))
+    return found
+
+
+def fit_stance(examples: Sequence[Example]) -> StanceWeights:
+    features, labels, rows = zip(*examples, strict=True)
+    return fit(features, labels, [weight_of(row) for row in rows], "stance")
+
+
+def fit_folds(examples: Sequence[Example]) -> list[StanceWeights]:
+    """Fit the stance once without each fold of the questions of the half "folds"."""
+    return [
+        fit_stance(
+            [e for e in examples if e.row.half != "folds" or fold_of(e.row.labels[0].question) != k]
+        )
+        for k in range(FOLDS)
+    ]
 
 
 def _balanced(
@@ -279,7 +309,7 @@ def cross_validate(short: list[Row], long: list[Long], folds: int) -> None:
 
 
 def read_aside(halves: tuple[str, ...]) -> None:
-    """Print kappa of the reader in use on the real texts that nobody learned from."""
+    """Print kappa of the reader in use on the real texts that it did not learn from."""
     rows = [row for row in real_rows() if row.half in halves]
     seen: list[tuple[str, str, np.ndarray]] = []
     for row in rows:
@@ -378,7 +408,8 @@ def main() -> None:
     save(readers.alignment, "alignment", 1.0)
     save(readers.spoken, "spoken", arguments.temperature)
     save(readers.stance, "stance", arguments.temperature)
-    print(f"written to {PACKAGE}; git checkout {PACKAGE} takes it back")
+    save_folds(fit_folds(stance_examples(short, long)), arguments.temperature, short)
+    print(f"written to {PACKAGE} and {DATA}; git checkout {PACKAGE} {DATA} takes it back")
 
 
 if __name__ == "__main__":
