@@ -33,7 +33,7 @@ CLASSES = {
 }  # fmt: skip
 
 #: what ``rules`` misreads without gold answers: silence read as an answer, answers read as silence
-TAKEN_FOR_ANSWERS = (79, 88, 90, 92, 97, 98, 102, 103, 106, 110, 113, 114, 133, 135)
+TAKEN_FOR_ANSWERS = (79, 88, 90, 92, 93, 97, 98, 102, 103, 106, 110, 113, 114, 133, 135)
 TAKEN_FOR_SILENCE = (23, 27, 28, 29, 33, 35, 47, 51, 52, 53, 55, 57, 58)
 #: and which of the answers it still misreads where it knows the gold answers
 TAKEN_FOR_SILENCE_GOLD = (33, 47, 51, 53)
@@ -122,7 +122,7 @@ def test_what_our_reader_misreads_is_what_is_stated(
     assert numbers("`rules` with gold answers", silent=True) == TAKEN_FOR_ANSWERS
     assert numbers("`rules` with gold answers", silent=False) == TAKEN_FOR_SILENCE_GOLD
     text = " ".join((ROOT / "docs" / "readers.md").read_text("utf-8").split())
-    wrong, with_gold = 27, 18
+    wrong, with_gold = 28, 19
     assert len(TAKEN_FOR_ANSWERS) + len(TAKEN_FOR_SILENCE) == wrong
     assert len(TAKEN_FOR_ANSWERS) + len(TAKEN_FOR_SILENCE_GOLD) == with_gold
     assert f"misreads {wrong} of the 150" in text
