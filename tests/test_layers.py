@@ -318,6 +318,7 @@ FENCE: dict[str, dict[str, str]] = {
         "sayso.report.number_tables": "NumberTable grid",
         "sayso.report.page": "environment sheet_page",
         "sayso.report.sheet": "Chart Section Sheet Tile render_sheet",
+        "sayso.report.terminal": "say",
         "sayso.runs.asking": "CachedEngine REQUEST_SETTINGS",
         "sayso.runs.costs": "dollars is_endpoint is_local open_priced",
         "sayso.runs.draws": "PARAGRAPHS ask_draws knowledge_of read_draws",

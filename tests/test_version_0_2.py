@@ -63,7 +63,7 @@ def test_a_run_of_each_protocol_measures_as_it_did(protocol: str, tmp_path: Path
     assert manifest.sayso == "0.2.0"
     assert manifest.settings["seed"] == 0
     result = sayso.measure(run)
-    main = main_numbers(PROTOCOLS[protocol].report.sheet(result.estimates))
+    main = main_numbers(PROTOCOLS[protocol].report.sheet(result.estimates), result.estimates)
     assert main
     for e in main:
         old, now = (r.find(e.name, **dict(e.where)) for r in (before, Results(result.estimates)))

@@ -155,7 +155,7 @@ def test_measure_repeats_the_run_and_takes_its_settings(
     assert cli.execute(["measure", str(finished), "--json", "--probe.k", "2"]) == 0
     fewer = json.loads(capsys.readouterr().out)
     assert {e["signature"] for e in same}.isdisjoint({e["signature"] for e in fewer})
-    assert cli.execute(["measure", str(finished), "--omit-long", "separate"]) == 0
+    assert cli.execute(["measure", str(finished), "--omit-long", "separate", "--verbose"]) == 0
     printed = capsys.readouterr().out
     assert "omit:separate" in printed
     assert "printed only" in printed

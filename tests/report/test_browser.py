@@ -59,6 +59,7 @@ def test_the_keyboard_reaches_and_works_the_filters(page: sync_api.Page, tmp_pat
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
+    page.wait_for_function("document.getElementById('answers').open")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")  # behind the heading, which folds the part
     assert page.evaluate("document.activeElement.id") == "f-text"

@@ -65,9 +65,9 @@ def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
         ])  # fmt: skip
     assert not stopped.value.code
     printed = capsys.readouterr().out
-    assert "long form, xi, more" in printed
-    head = next(line for line in printed.splitlines() if "short form, xi" in line)
-    assert head.split()[-6:] == ["FA", "UA", "UUR", "KCR", "EA", "J"]
+    assert "Short answers, by xi" in printed
+    head = next(line for line in printed.splitlines() if line.startswith("xi "))
+    assert head.split()[1:7] == ["FA", "UA", "UUR", "KCR", "EA", "J"]
     assert "0.6" in printed
     assert 'id="sweep"' in (folder / "report.html").read_text()
     assert before == {p: p.stat().st_mtime_ns for p in folder.rglob("adapter_model.safetensors")}

@@ -426,7 +426,7 @@ def measure(run: Path, settings: Any, *, json: bool, verbose: bool) -> None:
         return
     show(result, json=False, page=None, verbose=verbose)
     plan = protocol_of(result.manifest)
-    main = main_numbers(sheet_of(result))
+    main = main_numbers(sheet_of(result), result.estimates)
     places = () if verbose else {(e.name, e.where) for e in main}
     corrected.render_corrected(numbers, plan.metrics, plan.report.part_label, Console(), places)
     if result.saved and not numbers and people.has_labels(run):

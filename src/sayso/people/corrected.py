@@ -142,7 +142,8 @@ def more_labels(run: str | PathLike[str]) -> str:
         return ""
     plan = protocol_of(folder.read_manifest())
     corrected = by_place(current_corrected(run))
-    for one in main_numbers(plan.report.sheet(_measured(folder, plan).all)):
+    measured = _measured(folder, plan).all
+    for one in main_numbers(plan.report.sheet(measured), measured):
         if (number := corrected.get((one.name, one.where))) is not None:
             return halving_sentence(number, plan.metrics, plan.report.part_label)
     return ""

@@ -152,15 +152,16 @@ class StoredAnswers(NamedTuple):
     sections: Sequence[Section] = ()
 
 
-def main_numbers(sheet: Sheet) -> list[Estimate]:
-    """Return the numbers to read first: those of the main table, then of the tiles, each once.
+def main_numbers(sheet: Sheet, estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the estimates to read first: those of the main table, then of the tiles, each once.
 
     What was not computed is left out.
     """
     table = [e for _, entries in sheet.main.rows for e in entries] if sheet.main is not None else []
-    held = [*table, *(e for tile in sheet.tiles for _, e in tile.values)]
-    computed = [e for e in held if isinstance(e, Estimate) and (e.signature or e.n)]
-    return list({(e.name, e.where): e for e in computed}.values())
+    shown = [*table, *(e for tile in sheet.tiles for _, e in tile.values)]
+    places = dict.fromkeys((e.name, e.where) for e in shown if isinstance(e, Estimate))
+    held = {(e.name, e.where): e for e in estimates}
+    return [held[place] for place in places if place in held]
 
 
 def missing_section(named: Sequence[tuple[str, Estimate]]) -> Section:

@@ -83,7 +83,8 @@ class ShownComparison(Plotted, protocol.Comparison):
         return [found] if found is not None else []
 
     def __repr__(self) -> str:
-        main = main_numbers(PROTOCOLS[self.protocol].report.sheet(self.estimates))
+        sheet = PROTOCOLS[self.protocol].report.sheet(self.estimates)
+        main = main_numbers(sheet, self.estimates)
         shown = [
             f"{short_number_name(e)} {difference_value(e)} {difference_range(e)}".strip()
             for e in leading(main or self.estimates)

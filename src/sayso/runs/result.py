@@ -147,7 +147,7 @@ class Result(Plotted):
         )
 
     def _main(self) -> list[Estimate]:
-        return main_numbers(sheet_of(self))
+        return main_numbers(sheet_of(self), self.estimates)
 
     def _what(self, limit: int) -> str:
         """Return protocol, model, data and size in words."""
