@@ -188,14 +188,21 @@ def render_compare(
         f"--json has {len(left):,} more, {sum(left) or 'none'} of which differ." * bool(left),
     ]
     rows = [
-        ((f"{words.metrics.named(e.name).column}, {words.of(e.where)}".removesuffix(", "),),
-         (e, verdict_of(e, words)))
+        (
+            (f"{words.metrics.named(e.name).column}, {words.of(e.where)}".removesuffix(", "),),
+            (e, verdict_of(e, words)),
+        )
         for e in shown
-    ]  # fmt: skip
+    ]
     table = NumberTable(
-        "", f"{second} minus {first} [95 % interval, sampling error only]", ("",),
-        ("difference", "verdict"), rows, tuple(filter(None, about)), "difference",
-    )  # fmt: skip
+        "",
+        f"{second} minus {first} [95 % interval, sampling error only]",
+        ("",),
+        ("difference", "verdict"),
+        rows,
+        tuple(filter(None, about)),
+        "difference",
+    )
     nothing = "Nothing to compare: the two runs have no numbers in common."
     sentence = compared_sentence(found, words, (first, second)) if found else nothing
     sheet = Sheet(table.caption, PageOpening(sentence, ""), main=table, cautions=notes)

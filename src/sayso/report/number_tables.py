@@ -276,8 +276,10 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
     grid = plain_table()
     for label in table.labels:
         grid.add_column(safe_text(label, console))
-    for column, ranged in zip(table.columns, beside, strict=True):
-        grid.add_column(safe_text(line(column, LONGEST), console), justify="right")
+    for at, (column, ranged) in enumerate(zip(table.columns, beside, strict=True)):
+        worded = any(_is_worded(entries[at]) for _, entries in table.rows)
+        head = safe_text(line(column, LONGEST), console)
+        grid.add_column(head, justify="left" if worded else "right")
         if ranged:
             grid.add_column("", no_wrap=True, style="dim")
     for (labels, entries), own in zip(table.rows, ends, strict=True):
@@ -295,6 +297,11 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
                 *("" for _ in labels), *(safe_text(text, console, "dim") for text in below)
             )
     return grid
+
+
+def _is_worded(entry: Entry) -> bool:
+    """Tell whether an entry is a text of several words, which is read from the left."""
+    return isinstance(entry, str) and len(re.findall(r"[^\W\d]{2,}", entry)) > 2
 
 
 def _needs_interval(entry: Entry) -> bool:

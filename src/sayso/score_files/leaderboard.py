@@ -59,8 +59,20 @@ REFERENCES = (LENGTH, TEXT_ONLY)
 #: rows of the chart
 MOST_BARS = 16
 #: numbers of a row of the leaderboard in Python
-SHOWN = ("score", "auroc", "low", "high", "pairs", "fixed", "length", "prr", "accuracy", "n",
-         "missing", "problem")  # fmt: skip
+SHOWN = (
+    "score",
+    "auroc",
+    "low",
+    "high",
+    "pairs",
+    "fixed",
+    "length",
+    "prr",
+    "accuracy",
+    "n",
+    "missing",
+    "problem",
+)
 #: the share of questions answered at which accuracy is printed.
 COVERAGE = 0.8
 #: a difference from plain length is clear below this p
@@ -335,9 +347,16 @@ OTHERS = 500
 AUDITED, PAIRED = 3, 20_000
 #: scores that are probabilities of being wrong
 PROBABILITIES = (
-    "p_true", "p_true_few", "p_true_raw", "p_true_sampled", "verbalized", "verbalized_two_step",
-    "verbalized_two_step_reasoned", "verbalized_top_k", "judge_panel",
-)  # fmt: skip
+    "p_true",
+    "p_true_few",
+    "p_true_raw",
+    "p_true_sampled",
+    "verbalized",
+    "verbalized_two_step",
+    "verbalized_two_step_reasoned",
+    "verbalized_top_k",
+    "judge_panel",
+)
 
 
 def resamples_for(rows: int) -> int:
@@ -684,9 +703,15 @@ def table_of(
     """Return a table of columns that say themselves what they show."""
     means = {name: meaning for name, (_, meaning) in columns.items() if meaning}
     return number_tables.grid(
-        caption, rows, columns, lambda row, column: column[0](row),
-        labels=labels, written="plain", meanings=means, notes=notes,
-    )  # fmt: skip
+        caption,
+        rows,
+        columns,
+        lambda row, column: column[0](row),
+        labels=labels,
+        written="plain",
+        meanings=means,
+        notes=notes,
+    )
 
 
 def ranked_table(result: Board, entries: Sequence[LeaderboardEntry]) -> number_tables.NumberTable:
@@ -697,14 +722,15 @@ def ranked_table(result: Board, entries: Sequence[LeaderboardEntry]) -> number_t
             "How often a wrong answer has a higher score than a right one; .5 is chance.",
         ),
         "at equal length": (
-            lambda e: plain_number(e.fixed), "AUROC among answers of similar length.",
+            lambda e: plain_number(e.fixed),
+            "AUROC among answers of similar length.",
         ),
         "than length": (
             _than_length,
             "Whether the AUROC is clearly another than that of plain length on the same answers "
             "(p < .05, Holm over the table).",
         ),
-    }  # fmt: skip
+    }
     rows = {} if result.problem else {NAMES.get(e.method, e.method): e for e in entries}
     caption = (
         f"How well each score tells wrong answers from right ones (by {line(result.against, 60)})"
@@ -754,13 +780,25 @@ def _numbers(e: LeaderboardEntry) -> dict[str, object]:
     versus = e.versus_length
     further = {"prr": e.prr, "aurac": e.aurac, "accuracy": e.accuracy}
     return {
-        "score": e.method, "auroc": e.auroc.value, "low": e.auroc.low, "high": e.auroc.high,
-        "pairs": e.auroc.denominator, "fixed": e.fixed, "length": e.length, "prr": e.prr.value,
-        "accuracy": e.accuracy.value, "n": e.n, "missing": e.missing, "problem": e.auroc.problem,
-        "aurac": e.aurac.value, "auprc": e.auprc,
+        "score": e.method,
+        "auroc": e.auroc.value,
+        "low": e.auroc.low,
+        "high": e.auroc.high,
+        "pairs": e.auroc.denominator,
+        "fixed": e.fixed,
+        "length": e.length,
+        "prr": e.prr.value,
+        "accuracy": e.accuracy.value,
+        "n": e.n,
+        "missing": e.missing,
+        "problem": e.auroc.problem,
+        "aurac": e.aurac.value,
+        "auprc": e.auprc,
         **{f"{name}_low": one.low for name, one in further.items()},
         **{f"{name}_high": one.high for name, one in further.items()},
         "versus_length": versus.difference.value if versus is not None else None,
         "versus_length_p": versus.p_holm if versus is not None else None,
-        "ece": e.ece, "ece_debiased": e.ece_debiased, "brier": e.brier,
-    }  # fmt: skip
+        "ece": e.ece,
+        "ece_debiased": e.ece_debiased,
+        "brier": e.brier,
+    }

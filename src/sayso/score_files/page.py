@@ -30,7 +30,7 @@ from sayso.report.opening import (
     PageOpening,
     errors_sentence,
     example,
-)  # fmt: skip
+)
 from sayso.report.page import GENERATOR, sheet_page, write_index
 from sayso.report.scatter import cloud, scatter_plot
 from sayso.report.sheet import Chart, Section, Sheet, Tile, render_sheet
@@ -52,7 +52,7 @@ from sayso.score_files.leaderboard import (
     ranked_table,
     shown_entries,
     table_of,
-)  # fmt: skip
+)
 from sayso.score_files.write import FloatColumns
 from sayso.scores.text_only import TEXT_ONLY
 
@@ -98,7 +98,9 @@ def board_sheet(board: Board, charts: Sequence[Chart] = (), *, whole: bool = Tru
         PageOpening(board_sentence(board), NOT_SHOWN),
         _tiles(board),
         Chart(
-            "auroc", partial(auroc_chart, board), "AUROC of scores.",
+            "auroc",
+            partial(auroc_chart, board),
+            "AUROC of scores.",
             "AUROC with 95 % intervals. The line is chance. Two baselines are always shown: plain "
             "length, and the words of question and answer alone.",
         ),
@@ -107,7 +109,7 @@ def board_sheet(board: Board, charts: Sequence[Chart] = (), *, whole: bool = Tru
         board_warnings(board),
         terms=TERMS,
         method="Santilli et al., arXiv 2504.13677. The docstring of each score names its source.",
-    )  # fmt: skip
+    )
 
 
 def board_sentence(board: Board) -> str:
@@ -194,16 +196,21 @@ def _sections(
     truth = line(board.truth, 40)
     worth = table_of(
         "Each score for withholding answers",
-        {NAMES.get(entry.method, entry.method): entry for entry in held}, WORTH,
-    )  # fmt: skip
+        {NAMES.get(entry.method, entry.method): entry for entry in held},
+        WORTH,
+    )
     audits = table_of(
-        f"AUROC by a metric and by the truth ({truth}), on the same answers", _audits(board),
-        AUDITED, labels=("score", "metric"),
-    )  # fmt: skip
+        f"AUROC by a metric and by the truth ({truth}), on the same answers",
+        _audits(board),
+        AUDITED,
+        labels=("score", "metric"),
+    )
     refused = table_of(
         f"Right answers that a metric rejects (truth: {truth})",
-        {line(judge.name, 40): judge for judge in judges}, REFUSED, labels=("metric",),
-    )  # fmt: skip
+        {line(judge.name, 40): judge for judge in judges},
+        REFUSED,
+        labels=("metric",),
+    )
     more = ranked_table(board, others)._replace(notes=())
     return [
         Section("others", "How do the other scores do?", [more]),
@@ -258,10 +265,13 @@ def grader_agreement_table(board: Board) -> NumberTable:
         "majority is not ground truth."
     )
     return grid(
-        "Share of answers with the same verdict", dict(names.items()),
-        {"most others": "", **names} if others else names, cell,
-        labels=("grader",), meanings={"most others": note},
-    )  # fmt: skip
+        "Share of answers with the same verdict",
+        dict(names.items()),
+        {"most others": "", **names} if others else names,
+        cell,
+        labels=("grader",),
+        meanings={"most others": note},
+    )
 
 
 # ---- the terminal

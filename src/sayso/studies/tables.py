@@ -76,8 +76,10 @@ class ProtocolTables:
         self.headline = self._headline()
         self.spreads, self.corrected = [*self._spreads()], [*self._corrected()]
         plain = [n for n in self.numbers if len(n.where) <= PLAIN_PARTS]
-        self.by_form = [self._by_form(where, [n for n in plain if n.where == where])
-                        for where in dict.fromkeys(n.where for n in plain)]  # fmt: skip
+        self.by_form = [
+            self._by_form(where, [n for n in plain if n.where == where])
+            for where in dict.fromkeys(n.where for n in plain)
+        ]
         self.scores = [*self._scores()]
         self.everything, self.differences = self._everything(), self._differences()
 
@@ -117,8 +119,11 @@ class ProtocolTables:
             lambda m, column: (
                 rank_text(column[0].ranking.ranks[m]) if column[1] else column[0].means[m]
             ),
-            labels=("model",), name=name, written="plain", notes=[*notes, *_about(numbers)],
-        )  # fmt: skip
+            labels=("model",),
+            name=name,
+            written="plain",
+            notes=[*notes, *_about(numbers)],
+        )
         best = tuple(None if rank else n.joint.higher for n, rank in columns.values())
         return table._replace(best=best, meanings=self.meanings(columns))
 
@@ -200,12 +205,14 @@ class ProtocolTables:
                 f"{of}: {self.over}{_intervals(members)}",
                 (members[0].where[-1][0],),
                 tuple(f"{model}{by_labels}" for model in self.models),
-                [((self.words.of(n.where[-1:]),), tuple(n.means))
-                 for n in sorted(members, key=_worth, reverse=True)],
+                [
+                    ((self.words.of(n.where[-1:]),), tuple(n.means))
+                    for n in sorted(members, key=_worth, reverse=True)
+                ],
                 tuple(_about(members)),
                 meanings=self.meanings([self.called(name)]),
                 best=tuple(members[0].joint.higher for _ in self.models),
-            )  # fmt: skip
+            )
 
     def _spreads(self) -> Iterator[NumberTable]:
         """Yield how far headline numbers lie apart over wordings and samples."""

@@ -48,9 +48,14 @@ from sayso.train.verdict import CLEAR, training_sentence
 
 PAPER = ("FA", "UA", "UUR", "KCR", "EA", "J")
 BEYOND = (
-    "J_within", "odds_ratio_within", "unspoken_knowledge", "forced", "skill", "wrong_and_sure",
+    "J_within",
+    "odds_ratio_within",
+    "unspoken_knowledge",
+    "forced",
+    "skill",
+    "wrong_and_sure",
     "unasked",
-)  # fmt: skip
+)
 #: what a sweep shows beside the columns of UNCLE
 SWEPT = ("J_within", "unspoken_knowledge", "skill", "wrong_and_sure")
 #: number -> the head of its column
@@ -327,9 +332,13 @@ def changes(training: Training) -> NumberTable:
         "are logarithms."
     )
     return grid(
-        "Paired differences with 95 % intervals", rows, columns, lambda one, of: of(one),
-        labels=("", "number"), notes=[note],
-    )  # fmt: skip
+        "Paired differences with 95 % intervals",
+        rows,
+        columns,
+        lambda one, of: of(one),
+        labels=("", "number"),
+        notes=[note],
+    )
 
 
 def by_seed(training: Training) -> NumberTable:
@@ -393,9 +402,12 @@ def rows_table(training: Training) -> NumberTable:
         if stage in trained or not trained:
             rows[f"{STAGES.get(stage, line(stage, 40))}, {form}", line(kind, 60)] = number
     return grid(
-        "Training rows of the first seed", rows, {"rows": None}, lambda number, _: f"{number:,}",
+        "Training rows of the first seed",
+        rows,
+        {"rows": None},
+        lambda number, _: f"{number:,}",
         labels=("", "kind"),
-    )  # fmt: skip
+    )
 
 
 def sweep_table(training: Training, form: str) -> NumberTable:
@@ -505,22 +517,24 @@ def _forests(training: Training) -> list[Chart]:
     }
     return [
         Chart(
-            f"{title} by method", partial(forest, training, name, axis),
+            f"{title} by method",
+            partial(forest, training, name, axis),
             f"{title} by method; the tables have the numbers.",
             f"{title}, with 95 % intervals (sampling error only) over {over}.",
         )
         for name, (title, axis) in of.items()
-    ]  # fmt: skip
+    ]
 
 
 def _sections(training: Training, charts: Sequence[Chart]) -> list[Section]:
     """Return the tables behind the rates; ``charts`` stand beside what those leave out."""
     stages = list(dict.fromkeys(curve.stage for curve in training.curves))
     alike = Chart(
-        "short-against-long", partial(alignment_figure, training),
+        "short-against-long",
+        partial(alignment_figure, training),
         "Shares of facts by certainty in short and long form, a bar each method.",
         "Shares of facts in percent, from left to right in the order of the legend.",
-    )  # fmt: skip
+    )
     verdict = [line(text, 600) for text in training.verdict]
     beyond = [numbers_table(training, form, BEYOND, "beyond the paper") for form in FORM_NAMES]
     swept = [_along(training, form) for form in FORM_NAMES] if training.sweep else []
@@ -530,17 +544,22 @@ def _sections(training: Training, charts: Sequence[Chart]) -> list[Section]:
         ),
         Section("beyond", "What do those rates leave out?", beyond, charts),
         Section(
-            "alignment", "Does it hedge the same facts in short answers and paragraphs?",
-            [aligned_methods(training)], [alike],
+            "alignment",
+            "Does it hedge the same facts in short answers and paragraphs?",
+            [aligned_methods(training)],
+            [alike],
         ),
         Section("seeds", "Do seeds agree?", [by_seed(training)]),
         Section("sweep", "How do rates move along xi?", charts=swept),
         Section(
-            "training", "How did the training go?", [rows_table(training)],
-            _curves(training, stages), _told(training),
+            "training",
+            "How did the training go?",
+            [rows_table(training)],
+            _curves(training, stages),
+            _told(training),
         ),
         Section("answers", "Facts before and after", html=_samples(training)),
-    ]  # fmt: skip
+    ]
 
 
 TERMS = (
@@ -654,6 +673,8 @@ def _along(training: Training, form: str) -> Chart:
     title = f"FA, UA and EA along xi, {FORM_NAMES[form]}"
     about = "; ".join(f"{short}: {ABOUT[short]}" for short in ALONG)
     return Chart(
-        f"rates along xi {form}", partial(along, training, form), f"{title}.",
+        f"rates along xi {form}",
+        partial(along, training, form),
+        f"{title}.",
         f"{title}, with 95 % intervals (sampling error only). {about}. After UNCLE's Figure 4.",
-    )  # fmt: skip
+    )

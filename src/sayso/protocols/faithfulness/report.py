@@ -239,9 +239,18 @@ Column = tuple[str, Slice]
 #: the rest of the paper's Table 1; what cMFG is read against
 SCORES = ("cmfg", "mfg", "accuracy", "punting", "spearman", "filled_bins")
 BASELINES = (
-    "cmfg_aspects", "cmfg_permuted", "cmfg_half", "cmfg_decisive", "cmfg_oracle", "cmfg_plain",
-    "cmfg_dec0", "cmfg_corrected", "mfg_aspects", "over_claim", "over_hedge",
-)  # fmt: skip
+    "cmfg_aspects",
+    "cmfg_permuted",
+    "cmfg_half",
+    "cmfg_decisive",
+    "cmfg_oracle",
+    "cmfg_plain",
+    "cmfg_dec0",
+    "cmfg_corrected",
+    "mfg_aspects",
+    "over_claim",
+    "over_hedge",
+)
 GAINS = ("skill_shared", "skill_gain", "cmfg_gain", "shared_bins")
 OF_RUN = ("entities_set_apart", "demonstration_questions", "ambiguous_questions", "draws_alike")
 THOUGHTS = ("thought_minus_said", "thought_unsaid")
@@ -252,11 +261,14 @@ THREE_WAY: dict[str, Column] = {
 } | {
     f"{'un' * (sure == 'low')}sure, {'sounds sure' if firm == 'high' else 'hedges'}, "
     f"{'right' if right == 'yes' else 'wrong'}": (
-        "three_way", slice_of(confidence=sure, decisiveness=firm, right=right)
+        "three_way",
+        slice_of(confidence=sure, decisiveness=firm, right=right),
     )
-    for sure in ("high", "low") for firm in ("high", "low") for right in ("yes", "no")
+    for sure in ("high", "low")
+    for firm in ("high", "low")
+    for right in ("yes", "no")
     if (sure, firm, right) != ("high", "high", "no")
-}  # fmt: skip
+}
 #: a p, corrected over the methods, below which a gain is told as one
 LEAST_P = 0.05
 
@@ -286,11 +298,13 @@ def method_table(
         columns = {NUMBERS[name].column: (name, ()) for name in columns}
     rows = method_rows(results)
     table = grid(
-        caption, rows, columns,
+        caption,
+        rows,
+        columns,
         lambda where, of: results.find(of[0], **where, **dict(of[1])),
         labels=("", "form"),
         meanings={head: NUMBERS[name].meaning for head, (name, of) in columns.items() if not of},
-    )  # fmt: skip
+    )
     if last is None:
         return table
     longer = [(names, (*found, last(results, rows[names]))) for names, found in table.rows]
@@ -353,10 +367,11 @@ def slice_table(results: FaithfulnessResults, key: str) -> NumberTable:
     found = [dict(e.where) for e in results.each("skill") if part_of(e.where, key)]
     rows: dict[str | tuple[str, ...], dict[str, str]] = {
         (line(f"{'fifth ' * (key == 'position')}{place[key]}", 60), NARROW_FORMS[place["form"]]): {
-            "form": place["form"], key: place[key],
+            "form": place["form"],
+            key: place[key],
         }
         for place in found
-    }  # fmt: skip
+    }
     columns = {line(part_label("method", place["method"]), 40): place["method"] for place in found}
 
     def skill(where: Mapping[str, str], method: str) -> Entry:
@@ -497,9 +512,15 @@ def model_tables(sides: Sequence[RunColumn]) -> list[NumberTable]:
             head: (name, run.results) for head, run in zip(_names(sides), sides, strict=True)
         }
         tables.append(
-            grid(caption, rows, columns, lambda where, of: of[1].get(of[0], **where),
-                 labels=("", "form"), notes=notes if name == "accuracy" else ())
-        )  # fmt: skip
+            grid(
+                caption,
+                rows,
+                columns,
+                lambda where, of: of[1].get(of[0], **where),
+                labels=("", "form"),
+                notes=notes if name == "accuracy" else (),
+            )
+        )
     return tables
 
 

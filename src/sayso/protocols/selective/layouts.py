@@ -54,8 +54,10 @@ def figure1(shown: LayoutRuns) -> list[NumberTable]:
             "trained ones.",
             {(score_label(score), _made_from(score)): some for score, some in means.items()},
             {model: place for place, model in enumerate(shown.models)},
-            lambda some, place: some[place], labels=("score", "made from"), written="plain",
-        )  # fmt: skip
+            lambda some, place: some[place],
+            labels=("score", "made from"),
+            written="plain",
+        )
         tables.append(table._replace(chart=_bars(means, shown.models)))
     return tables
 
@@ -135,10 +137,14 @@ def _rejected(
     who = " ".join(dict.fromkeys(one.who for one in right.values()))
     titles = "words of the answer, mean of each fifth", "share rejected"
     table = grid(
-        f"(b) Right answers that the metric rejects, by fifths of their length. {who}", rows,
-        {f"fifth {n}": n for n in sorted(filter(None, there))}, lambda some, n: some.get(n),
-        labels=(*shown.heads, "series"), written="plain", notes=[lack] if empty else (),
-    )  # fmt: skip
+        f"(b) Right answers that the metric rejects, by fifths of their length. {who}",
+        rows,
+        {f"fifth {n}": n for n in sorted(filter(None, there))},
+        lambda some, n: some.get(n),
+        labels=(*shown.heads, "series"),
+        written="plain",
+        notes=[lack] if empty else (),
+    )
     return table._replace(chart=lambda width: charts.series_chart(points, width, titles))
 
 
@@ -223,14 +229,17 @@ def figure2(shown: LayoutRuns) -> list[NumberTable]:
     titles = "words of the reference answer", "words of the model's answer"
     return [
         _spread(
-            labels, rows, {
+            labels,
+            rows,
+            {
                 "words of the reference, mean": rows.reference_words,
                 "words of the answer, mean": rows.words,
-            }, titles,
+            },
+            titles,
         )
         for labels, rows, *_ in _answers(shown)
         if rows.reference_words is not None
-    ]  # fmt: skip
+    ]
 
 
 def _threshold(metric: str, chosen: Settings) -> float:
@@ -270,35 +279,52 @@ def _both_kinds(settings: Settings, questions: Sequence[Question]) -> bool:
 
 LAYOUTS = (
     PaperLayout(
-        "board", "What many systems invent against what they miss, with both parts of G",
-        DECLINING, "answerable and unanswerable questions", board, _both_kinds,
+        "board",
+        "What many systems invent against what they miss, with both parts of G",
+        DECLINING,
+        "answerable and unanswerable questions",
+        board,
+        _both_kinds,
     ),
     PaperLayout(
-        "selective-abstention", "Which models decline what cannot be answered: G and its parts",
+        "selective-abstention",
+        "Which models decline what cannot be answered: G and its parts",
         DECLINING,
-        "answerable and unanswerable questions, or passages taken away or exchanged", abstention,
+        "answerable and unanswerable questions, or passages taken away or exchanged",
+        abstention,
         possible=lambda settings, questions: (
             _both_kinds(settings, questions)
             or (settings.context != "given" and any(q.context for q in questions))
         ),
     ),
     PaperLayout(
-        "selective-figure1", "Mean AUROC of every score over data sets",
-        f"{PAPER}, Figure 1", "runs of selective", figure1,
+        "selective-figure1",
+        "Mean AUROC of every score over data sets",
+        f"{PAPER}, Figure 1",
+        "runs of selective",
+        figure1,
     ),
     PaperLayout(
-        "selective-table1", "Agreement of people or a judge and answer metrics with each other",
+        "selective-table1",
+        "Agreement of people or a judge and answer metrics with each other",
         f"{PAPER}, Table 1",
-        "runs of selective", table1,
+        "runs of selective",
+        table1,
     ),
     PaperLayout(
-        "selective-figure2", "Words of the reference and of the answer, by verdict",
-        f"{PAPER}, Figure 2", "short answers with references", figure2,
+        "selective-figure2",
+        "Words of the reference and of the answer, by verdict",
+        f"{PAPER}, Figure 2",
+        "short answers with references",
+        figure2,
     ),
     *(
         PaperLayout(
-            f"selective-figure{number}", f"{title} and the right answers it rejects, by length",
-            f"{PAPER}, Figure {number}", needs, partial(rejected_by_length, metric),
+            f"selective-figure{number}",
+            f"{title} and the right answers it rejects, by length",
+            f"{PAPER}, Figure {number}",
+            needs,
+            partial(rejected_by_length, metric),
             possible=lambda settings, questions: any(q.golds for q in questions),
         )
         for number, metric, title, needs in (
@@ -307,7 +333,7 @@ LAYOUTS = (
             (5, BERT, "BERTScore", "runs of selective that computed BERTScore"),
         )
     ),
-)  # fmt: skip
+)
 
 
 def layouts() -> tuple[PaperLayout, ...]:

@@ -41,9 +41,15 @@ OF_WORDS = ("coverage_of_words", "risk_of_words")
 #: numbers of declining, and of passages taken away or exchanged
 DECLINED = (*ABSTENTIONS, GAP, "abstention_gap_within", "right_minus_wrong")
 PASSAGES = (
-    "abstains_with_passage", "abstains_without_passage", "passage_gap", "by_heart",
-    "answers_other_passage", "other_passage_gap", "right_other_passage", "misled_by_passage",
-)  # fmt: skip
+    "abstains_with_passage",
+    "abstains_without_passage",
+    "passage_gap",
+    "by_heart",
+    "answers_other_passage",
+    "other_passage_gap",
+    "right_other_passage",
+    "misled_by_passage",
+)
 
 
 class SelectiveResults(Results):
@@ -125,9 +131,10 @@ class Kinds(NamedTuple):
 PLAIN = Kinds("questions that cannot be answered", "that can", "what it cannot answer")
 #: of questions that come with a passage
 OF_PASSAGES = Kinds(
-    "questions whose passage does not say the answer", "whose passage does",
+    "questions whose passage does not say the answer",
+    "whose passage does",
     "what the passage does not say",
-)  # fmt: skip
+)
 
 
 def kinds_of(questions: Sequence[Question]) -> Kinds:
@@ -350,9 +357,14 @@ def best_scores_table(results: SelectiveResults) -> NumberTable:
     note = f"The {most} best of each form; of equal scores the choice is arbitrary. All are below."
     caption = f"Right answers against others: AUROC{within} (.5 = chance)"
     return grid(
-        caption, _named(best), forms, lambda score, form: results.best(form, score),
-        written="plain", meanings=_names_of(best), notes=[note],
-    )  # fmt: skip
+        caption,
+        _named(best),
+        forms,
+        lambda score, form: results.best(form, score),
+        written="plain",
+        meanings=_names_of(best),
+        notes=[note],
+    )
 
 
 def _named(scores: Iterable[str]) -> dict[str, str]:
@@ -414,11 +426,13 @@ def by_judge_table(
     told = any(any(results.each(name, **dict(TOLD))) for name in names)
     asked = {"": {}, **({", told to express uncertainty": dict(TOLD)} if told else {})}
     return grid(
-        caption, {NUMBERS[name].titled: name for name in names},
+        caption,
+        {NUMBERS[name].titled: name for name in names},
         {f"{FORMS[f]}{how}": (f, part) for f in results.forms for how, part in asked.items()},
-        found, notes=notes,
+        found,
+        notes=notes,
         meanings={NUMBERS[name].titled: NUMBERS[name].meaning for name in names},
-    )  # fmt: skip
+    )
 
 
 def as_read(share: Estimate) -> Estimate:
@@ -434,10 +448,12 @@ def tiers_table(results: SelectiveResults, form: str) -> NumberTable:
     place = {"form": form, "against": results.judge(form)}
     tiers = sorted((tier for tier, _ in results.by("tier", "error_rate", **place)), key=tier_order)
     return grid(
-        f"Answerable questions by tier, {FORMS[form]}", {tier_label(tier): tier for tier in tiers},
+        f"Answerable questions by tier, {FORMS[form]}",
+        {tier_label(tier): tier for tier in tiers},
         {"not right": "error_rate", "declined": "abstains_answerable"},
-        lambda tier, name: results.find(name, **place, tier=tier), notes=[TIERS],
-    )  # fmt: skip
+        lambda tier, name: results.find(name, **place, tier=tier),
+        notes=[TIERS],
+    )
 
 
 def metrics_table(results: SelectiveResults, form: str) -> NumberTable:
@@ -484,9 +500,14 @@ def agreement_table(
 
     columns = rows | ({"most others": ""} if others else {})
     return grid(
-        caption, rows, columns, found, labels=("metric",),
-        written="own" if others else "plain", notes=[MAJORITY] if others else (),
-    )  # fmt: skip
+        caption,
+        rows,
+        columns,
+        found,
+        labels=("metric",),
+        written="own" if others else "plain",
+        notes=[MAJORITY] if others else (),
+    )
 
 
 #: columns of the length audit
@@ -503,10 +524,12 @@ def audit_table(results: SelectiveResults, form: str) -> NumberTable:
     """Return what length adds to the AUROC of the main scores against ROUGE-L."""
     place = {"form": form, "against": "rouge_l"}
     return grid(
-        f"Length audit, {FORMS[form]}", _named(AUDITED), AUDIT,
+        f"Length audit, {FORMS[form]}",
+        _named(AUDITED),
+        AUDIT,
         lambda score, name: results.find(name, **place, score=score),
         meanings={head: NUMBERS[name].meaning for head, name in AUDIT.items()},
-    )  # fmt: skip
+    )
 
 
 #: columns of rejected answers: a number, or the place of a fifth by length
@@ -602,11 +625,12 @@ def sheet(
     kinds = kinds_of(run.read("questions", Question)) if run is not None else PLAIN
     form = declining_form(results)
     bars = Chart(
-        "auroc", partial(auroc_bars, results),
+        "auroc",
+        partial(auroc_bars, results),
         "AUROC of scores with 95 % intervals; the tables below have the values.",
         "AUROC of the best scores and of the baselines, right answers against others, with 95 % "
         "intervals; within type of fact where there are types. The line is chance.",
-    )  # fmt: skip
+    )
     ranks = any(_ranks(results, f) for f in results.forms)
     counts = [form] if form else [] if ranks else results.forms
     others = fates_table(results, [f for f in results.forms if f not in counts])
@@ -629,7 +653,7 @@ def sheet(
         TERMS,
         "Santilli et al., arXiv 2504.13677; semantic entropy: Kuhn et al. 2023, Farquhar et al. "
         "2024. The docstring of each score names its source.",
-    )  # fmt: skip
+    )
 
 
 TERMS = (
@@ -738,13 +762,14 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
     about = "share not right among the answers given, when the least certain are withheld."
     risks = [
         Chart(
-            f"risk against coverage {form}", partial(risk, results, form),
+            f"risk against coverage {form}",
+            partial(risk, results, form),
             f"{capital(FORMS[form])}: {about}",
             f"{capital(FORMS[form])}: {about} The model's own words are one point.",
         )
         for form in forms
         if results.ranked(form)
-    ]  # fmt: skip
+    ]
     agreements = [
         agreement_table(results, f, results.judge(f), f"Same verdict, {FORMS[f]}", others=True)
         for f in forms
@@ -755,7 +780,8 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
     )
     return [
         Section(
-            "declining", "Does it decline what it cannot answer?",
+            "declining",
+            "Does it decline what it cannot answer?",
             [
                 by_judge_table(results, "Declining", DECLINED, [note]),
                 by_judge_table(results, "With its passage, without it, and with another", PASSAGES),
@@ -763,22 +789,23 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
         ),
         Section("scores", "How do all scores compare?", each(every_score_table), bars),
         Section(
-            "risk", "What if only the most certain answers are given?",
-            [by_judge_table(results, "Told to express uncertainty", OF_WORDS, score=WORDS)], risks,
+            "risk",
+            "What if only the most certain answers are given?",
+            [by_judge_table(results, "Told to express uncertainty", OF_WORDS, score=WORDS)],
+            risks,
         ),
         Section("tiers", "Is it worse for obscure subjects?", each(tiers_table)),
         Section(
-            "metrics", "Does the ranking depend on the answer metric?",
+            "metrics",
+            "Does the ranking depend on the answer metric?",
             [*each(metrics_table), by_judge_table(results, "Rank flips", ["rank_flips"])],
         ),
         Section("agreement", "Do the answer metrics agree?", agreements),
         Section(
             "length", "Is it only the length of the answers?", each(audit_table, rejected_table)
         ),
-        Section(
-            "not-computed", "Which scores were not computed, and why?", not_computed(results)
-        ),
-    ]  # fmt: skip
+        Section("not-computed", "Which scores were not computed, and why?", not_computed(results)),
+    ]
 
 
 def part_label(key: str, value: str) -> str:

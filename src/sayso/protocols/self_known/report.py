@@ -630,7 +630,8 @@ def sheet(
         opening(results, manifest),
         _tiles(results),
         Chart(
-            "support-along-the-text", partial(support_chart, results),
+            "support-along-the-text",
+            partial(support_chart, results),
             "Share of supported claims by part of the text, with intervals; the table below has "
             "the values.",
             "Share of supported claims among supported and unsupported ones. Dotted: only texts "
@@ -643,7 +644,7 @@ def sheet(
         named,
         TERMS,
         METHOD,
-    )  # fmt: skip
+    )
 
 
 def _tiles(results: SelfKnownResults) -> list[Tile]:
@@ -675,13 +676,14 @@ def _sections(
     who = questioned_model(manifest)
     drawn = [
         Chart(
-            f"self-knowledge {name}", partial(noticed_chart, results, place),
+            f"self-knowledge {name}",
+            partial(noticed_chart, results, place),
             f"What the model notices along the text, {name}; the table below has the values.",
-            f"{name}, asked \"{ASKED[results.mode]}\" For a model that notices its errors, both "
+            f'{name}, asked "{ASKED[results.mode]}" For a model that notices its errors, both '
             f"Self-Known and Self-Unknown are near 1. {HOLLOW}",
         )
         for name, place in asked[:MOST_METHODS]
-    ]  # fmt: skip
+    ]
     modes = {ASKED[mode]: {"mode": mode} for mode in results.modes}
     return [
         corrected_section(run, NUMBERS, part_label),
@@ -694,12 +696,14 @@ def _sections(
             ],
         ),
         Section(
-            "noticed", "Does that change along the text?",
+            "noticed",
+            "Does that change along the text?",
             [*(noticed_table(results, *pair) for pair in asked), correlations_table(results)],
             drawn if results.part_names else (),
         ),
         Section(
-            "dropped", "What if the claims that it rejects were dropped?",
+            "dropped",
+            "What if the claims that it rejects were dropped?",
             [
                 table(results, f"What would be left: {name}", _rows(*DROPPED, **place), modes)
                 for name, place in asked
@@ -710,17 +714,19 @@ def _sections(
             "whole", "How long are the texts, and what else is in them?", [whole_table(results)]
         ),
         Section(
-            "along", "What else changes along the text?",
+            "along",
+            "What else changes along the text?",
             [by_part_table(results, *pair) for pair in every],
         ),
         Section("domains", "Does it depend on the subject?", [domains_table(results)]),
         Section(
-            "scores", "Which score detects unsupported claims?",
+            "scores",
+            "Which score detects unsupported claims?",
             [claim_scores_table(results, *pair) for pair in every],
         ),
         Section("checker", "How good is the checker?", checker_tables(results)),
         Section("unlabeled", "Which claims have no label?", [unlabeled_table(results)]),
-    ]  # fmt: skip
+    ]
 
 
 def read_answers(

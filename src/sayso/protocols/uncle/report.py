@@ -403,19 +403,24 @@ def _by_form(
     """Return numbers by form, each with what it means."""
     rows = {metric.titled: name for name, metric in metrics.items()}
     return grid(
-        caption, rows, {FORMS[form]: form for form in numbers.forms},
+        caption,
+        rows,
+        {FORMS[form]: form for form in numbers.forms},
         lambda name, form: numbers.find(name, form=form),
-        meanings={metric.titled: metric.meaning for metric in metrics.values()}, notes=notes,
-    )  # fmt: skip
+        meanings={metric.titled: metric.meaning for metric in metrics.values()},
+        notes=notes,
+    )
 
 
 def rates_table(numbers: Results) -> NumberTable:
     """Return the six headline metrics by form."""
     left_out = filter(None, (left_out_facts(numbers, form) for form in numbers.forms))
     return _by_form(
-        numbers, "Value [95 % interval, sampling error only] count", definitions(numbers),
+        numbers,
+        "Value [95 % interval, sampling error only] count",
+        definitions(numbers),
         [*left_out],
-    )  # fmt: skip
+    )
 
 
 def _typed(numbers: Results) -> bool:
@@ -470,9 +475,11 @@ def _of_parts(
 ) -> NumberTable:
     """Return the rates of some slices of a form."""
     return grid(
-        caption, parts, {name: name for name in RATES},
+        caption,
+        parts,
+        {name: name for name in RATES},
         lambda part, name: numbers.find(name, form=form, **part),
-    )  # fmt: skip
+    )
 
 
 def matrix_table(numbers: Results, form: str) -> NumberTable:
@@ -678,7 +685,9 @@ def sheet(
         opening(numbers, manifest),
         _tiles(numbers),
         Chart(
-            "metrics", partial(metrics_chart, numbers), _describe(numbers),
+            "metrics",
+            partial(metrics_chart, numbers),
+            _describe(numbers),
             "Points are values with 95 % intervals. The small symbols show what policies that "
             "ignore the facts would score.",
         ),
@@ -689,7 +698,7 @@ def sheet(
         named,
         TERMS,
         METHOD,
-    )  # fmt: skip
+    )
 
 
 TERMS = (
@@ -740,46 +749,63 @@ def _sections(numbers: Results, run: RunFolder | None) -> list[Section]:
     return [
         corrected_section(run, NUMBERS, part_label),
         Section(
-            "matrix", "What did it know, and what did it say?",
+            "matrix",
+            "What did it know, and what did it say?",
             [matrix_table(numbers, form) for form in forms],
             text=[f"A fact counts as known if at least {draws} of the plain question are right."]
-            if forms else (),
+            if forms
+            else (),
         ),
         Section(
-            "policies", "What would hedging without a look at the fact score?",
+            "policies",
+            "What would hedging without a look at the fact score?",
             [compared_table(numbers, form) for form in forms],
         ),
         Section(
-            "methods", "Does another way of asking help?",
+            "methods",
+            "Does another way of asking help?",
             [methods_table(numbers, form) for form in forms],
         ),
         Section(
-            "beyond", "Does it hedge more than by type of fact, and what does that cost?",
+            "beyond",
+            "Does it hedge more than by type of fact, and what does that cost?",
             more_tables(numbers),
         ),
         Section(
-            "known", "Does it matter what counts as known?",
+            "known",
+            "Does it matter what counts as known?",
             [known_table(numbers, form) for form in forms],
         ),
         Section("tiers", "Is it worse for obscure subjects?", [tier_knowledge_table(numbers)]),
         Section(
-            "domains", "Does it differ between domains?", [domains],
+            "domains",
+            "Does it differ between domains?",
+            [domains],
             _chart("j-by-domain", partial(domains_chart, numbers), "each domain", domains),
         ),
         Section(
-            "types", "Does it differ between types of fact?", [types],
+            "types",
+            "Does it differ between types of fact?",
+            [types],
             _chart("j-by-type", partial(types_chart, numbers, names), "each type of fact", types),
         ),
         Section(
-            "alignment", "Is the same fact hedged in both forms?", [aligned],
-            [Chart(
-                "short-against-long", partial(alignment_chart, numbers),
-                "Shares of facts stated or hedged in short answers and in paragraphs; the table "
-                "below has the values.",
-                "Shares of facts in percent, from left to right in the order of the legend.",
-            )] if aligned.rows else (),
+            "alignment",
+            "Is the same fact hedged in both forms?",
+            [aligned],
+            [
+                Chart(
+                    "short-against-long",
+                    partial(alignment_chart, numbers),
+                    "Shares of facts stated or hedged in short answers and in paragraphs; the "
+                    "table below has the values.",
+                    "Shares of facts in percent, from left to right in the order of the legend.",
+                )
+            ]
+            if aligned.rows
+            else (),
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _chart(name: str, make: charts.Maker, of: str, table: NumberTable) -> list[Chart]:
