@@ -17,13 +17,13 @@ from sayso.train.config import TrainConfig, check_exported
 
 if TYPE_CHECKING:
     from sayso.cli import printing, progress
-    from sayso.report import numbers
+    from sayso.report import numbers, terminal
     from sayso.runs import draws, dry_run
     from sayso.train import report, training
 else:  # loaded when something is trained
     printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
     draws, dry_run = Later("sayso.runs.draws"), Later("sayso.runs.dry_run")
-    numbers = Later("sayso.report.numbers")
+    numbers, terminal = Later("sayso.report.numbers"), Later("sayso.report.terminal")
     report, training = Later("sayso.train.report"), Later("sayso.train.training")
 
 
@@ -111,6 +111,8 @@ def train(
         return
     console = printing.terminal()
     report.render_training(done, console, page)
+    for text in done.notes:
+        terminal.say(console, text, "dim")
     print(f"sayso: everything is in {folder}")
 
 

@@ -185,7 +185,7 @@ def sheet_page(
     if manifest is not None:
         names = {
             "model": title(manifest),
-            "data": terminal.asked(manifest),
+            "data": terminal.data_asked(manifest),
             "judge": manifest.judge_signature,
         }
         about = [(what, line(name, 100)) for what, name in names.items() if name]

@@ -18,7 +18,7 @@ from sayso.harmless import line
 from sayso.storage.run_folder import Manifest
 
 
-def asked(manifest: Manifest) -> str:
+def data_asked(manifest: Manifest) -> str:
     """Return the data of a run, and how many questions were asked of it."""
     many = f" ({manifest.n_questions:,} questions)" if manifest.n_questions > 1 else ""
     return f"{manifest.data}{many}" if manifest.data else ""
@@ -30,7 +30,7 @@ def print_what_was_run(console: Console, manifest: Manifest | None) -> None:
         return
     parts = {
         "model": manifest.shown_model,
-        "data": asked(manifest),
+        "data": data_asked(manifest),
         "judge": manifest.judge_signature,
     }
     names = [f"{what} {line(name, 60)}" for what, name in parts.items() if name]

@@ -33,7 +33,6 @@ from sayso.report.numbers import FORMS as FORM_NAMES
 from sayso.report.opening import INVENTED, ChosenExamples, PageOpening, example
 from sayso.report.page import environment, sheet_page
 from sayso.report.sheet import Chart, Section, Sheet, Tile, render_sheet
-from sayso.report.terminal import say
 from sayso.train.result import (
     NOT_MEASURED,
     Curve,
@@ -481,10 +480,8 @@ def training_page(training: Training) -> str:
 
 
 def render_training(training: Training, console: Console, page: Path | None = None) -> None:
-    """Print the sheet, and what its rows had to say. Holds for one that was only exported."""
+    """Print the sheet. Holds for one that was only exported."""
     render_sheet(sheet(training), console, None, page)
-    for text in training.notes:
-        say(console, line(text, 400), "dim")
 
 
 def sheet(training: Training) -> Sheet:

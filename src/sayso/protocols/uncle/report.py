@@ -743,9 +743,6 @@ def _sections(numbers: Results, run: RunFolder | None) -> list[Section]:
     forms = numbers.forms
     fewest = right_draws(numbers)
     draws = "one draw" if fewest == 1 else f"{fewest} draws"
-    names = _type_names(run.read("questions", Question)) if run is not None else {}
-    domains, types = (slices_table(numbers, key, names) for key in ("domain", "type"))
-    aligned = alignment_table(numbers)
     return [
         corrected_section(run, NUMBERS, part_label),
         Section(
@@ -776,6 +773,16 @@ def _sections(numbers: Results, run: RunFolder | None) -> list[Section]:
             "Does it matter what counts as known?",
             [known_table(numbers, form) for form in forms],
         ),
+        *_slice_sections(numbers, run),
+    ]
+
+
+def _slice_sections(numbers: Results, run: RunFolder | None) -> list[Section]:
+    """Return the tables by tier, domain and type of fact, and of both forms."""
+    names = _type_names(run.read("questions", Question)) if run is not None else {}
+    domains, types = (slices_table(numbers, key, names) for key in ("domain", "type"))
+    aligned = alignment_table(numbers)
+    return [
         Section("tiers", "Is it worse for obscure subjects?", [tier_knowledge_table(numbers)]),
         Section(
             "domains",
