@@ -124,8 +124,8 @@ class RunFlags:
     verbose: Annotated[
         bool,
         Parameter(
-            help="also print what was not computed and why; without a protocol, print all tables "
-            "instead of a summary",
+            help="also print every other table of the page, all cautions and the signatures; "
+            "without a protocol, print all tables instead of a summary",
             negative="",
         ),
     ] = False
@@ -340,7 +340,7 @@ class StudyFlags:
     ] = False
     json: Annotated[bool, Parameter(help="print every number as JSON", negative="")] = False
     verbose: Annotated[
-        bool, Parameter(help="also print the numbers of each data set", negative="")
+        bool, Parameter(help="also print every other table of the page", negative="")
     ] = False
     stored: CacheOptions = CacheOptions()
     opening: ModelOptions = ModelOptions()

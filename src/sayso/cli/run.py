@@ -103,7 +103,7 @@ def measure(
     json
         Print every number as JSON instead of the table.
     verbose
-        Also print what was not computed, and why.
+        Also print every other table of the page, all cautions and the signatures.
     """
     running.measure(run, settings, json=json, verbose=verbose)
 

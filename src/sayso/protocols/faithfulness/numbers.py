@@ -400,7 +400,7 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "point",
-        "claims at one point of the chart",
+        "claims of one confidence and decisiveness",
         "Number of claims with this confidence and this decisiveness.",
         notation="count",
         limits=(0.0, math.inf),
