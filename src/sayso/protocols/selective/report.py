@@ -225,10 +225,8 @@ def _declines(results: SelectiveResults, form: str, when: str, before: str, kind
     if gap.low <= 0 and often != "rarely":
         return f"It shows no clear sense of {kinds.what}: {counts}."
     if gap.low > 0 and within.low is not None and within.low <= 0:
-        return (
-            "It declines some types of question more than others, and within a type it shows no "
-            f"clear sense of {kinds.what}: {counts}."
-        )
+        sense = f"within a type of question, it shows no clear sense of {kinds.what}"
+        return f"{capital(counts)}; {sense}."
     return f"It {often} declines {kinds.what}: {counts}."
 
 
