@@ -577,14 +577,14 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 21_319,
+    "protocols": 21_317,
     "judges": 17_117,
     "engines": 11_980,
     "train": 7_100,
     "metrics": 9_332,
     "runs": 6_475,
     "datasets": 5_767,
-    "report": 4_462,
+    "report": 4_463,
     "cli": 4_362,
     "wikidata": 4_496,
     "people": 3_787,

@@ -109,7 +109,7 @@ def test_metrics_of_words_compare_days_as_people_write_them() -> None:
     rows += [{"question": "When?", "answer": "21 July 1969", "gold": DAY}] * 3
     board = sayso.leaderboard([{**r, "s": n} for n, r in enumerate(rows)], ["s"],
                               gold_metric="exact_match")  # fmt: skip
-    assert "3 wrong; 3 right" in str(board)
+    assert "3 right, 3 not right" in str(board)
 
 
 def test_verdicts_of_other_types_count() -> None:

@@ -209,7 +209,7 @@ def test_methods_that_lack_claims_are_told_in_one_line() -> None:
     rows = []
     for method in ("vanilla", "uncertainty"):
         place = slice_of(form="short", method=method)
-        rows.append(Estimate("cmfg", place, n=3, missing=5))
+        rows.append(Estimate("mean_decisiveness", place, n=3, missing=5))
         rows.append(Estimate("left_out", place + slice_of(reason="few draws"), value=5.0))
     (said,) = PROTOCOLS["faithfulness"].cautions(rows)
     assert "(10 have too few draws): Short answers, Vanilla 5 of 8; Short answers, " in said

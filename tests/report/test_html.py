@@ -106,7 +106,7 @@ def test_ordinary_run(tmp_path: Path) -> None:
     read = check(page)
     text = " ".join(read.text.split())
     assert page == tmp_path / "run" / "report.html"
-    assert re.search(r"facts it knew 60 %", text.replace("\xa0", " "))
+    assert re.search(r"facts it knew, by its draws 60 %", text.replace("\xa0", " "))
     for part in (
         "FA: right when it commits",
         "The same facts under other policies, paragraphs",
@@ -181,7 +181,7 @@ def test_all_missing_is_said(tmp_path: Path) -> None:
     ]
     read = check(write(make_run(tmp_path / "run", found=found, unread=True)))
     text = " ".join(read.text.split()).replace("\xa0", " ")
-    assert "36 of 36 facts have no readable verdict." in text
+    assert "36 of 36 facts are left out" in text
     assert "EA, short answers 36 – [0.0, 100.0]" in text
     assert "? unread" in text
 

@@ -37,8 +37,8 @@ def print_what_was_run(console: Console, manifest: Manifest | None) -> None:
     say(console, " · ".join(names), "dim")
 
 
-#: cells below which the names of rows are not broken
-LEAST_NAME = 16
+#: cells below which the names of rows are not broken, and above which a word of a text is
+LEAST_NAME, LONGEST_WORD = 16, 36
 
 
 class FoldedTable(Table):
@@ -100,7 +100,8 @@ class _Size(NamedTuple):
 def _size(column: Column, console: Console, wide: ConsoleOptions) -> _Size:
     every = [Measurement.get(console, wide, cell) for cell in (column.header, *column.cells)]
     most = max(size.maximum for size in every)
-    return _Size(most if column.no_wrap else max(size.minimum for size in every), most)
+    least = min(LONGEST_WORD, max(size.minimum for size in every))
+    return _Size(most if column.no_wrap else least, most)
 
 
 def _narrowed(sizes: Sequence[_Size], width: int, gap: int) -> _Size:

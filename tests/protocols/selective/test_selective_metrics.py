@@ -239,7 +239,7 @@ def test_the_words_alone_are_read_against_and_never_the_best_score(tmp_path: Pat
     assert best < 0.8
     sheet = PROTOCOLS["selective"].report.sheet(result.estimates)
     assert "words alone" not in sheet.opening.sentence
-    main = main_numbers(sheet)
+    main = main_numbers(sheet, result.estimates)
     assert not any(dict(e.where).get("score") == "text_only" for e in main)
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert "the words alone" in page

@@ -247,10 +247,11 @@ def test_the_best_of_many_is_called_that(scores: int) -> None:
 
 def test_the_best_of_many_is_measured_where_it_was_not_chosen() -> None:
     chosen = Estimate("auroc_best", slice_of(**WHERE), 0.71, 0.5, 0.86, denominator=180, n=28)
-    sheet = shown.sheet([*scored(SCORES), chosen])
+    estimates = [*scored(SCORES), chosen]
+    sheet = shown.sheet(estimates)
     assert "71 %" in sheet.opening.sentence
     assert [tile.values[0][1].value for tile in sheet.tiles] == [10 / 28, 0.71, 0.6]
-    assert "auroc_best" in {e.name for e in main_numbers(sheet)}
+    assert "auroc_best" in {e.name for e in main_numbers(sheet, estimates)}
 
 
 def test_an_auroc_of_few_pairs_is_no_headline() -> None:
@@ -274,7 +275,7 @@ def test_scores_on_too_few_answers_are_in_no_table_and_in_no_headline() -> None:
     results = SelectiveResults(estimates)
     assert results.ranked("short") == []
     sheet = shown.sheet(estimates)
-    assert [e.name for e in main_numbers(sheet)] == ["error_rate"]
+    assert [e.name for e in main_numbers(sheet, estimates)] == ["error_rate"]
     text = " ".join(printed(estimates).split())
     assert "too few are right" in text
     assert "AUROC" not in text
