@@ -314,7 +314,7 @@ FENCE: dict[str, dict[str, str]] = {
         ),
         "sayso.report.figures": "Figure figures_in",
         "sayso.report.numbers": "DASH FORMS MINUS compact_number is_bare percentage_points",
-        "sayso.report.opening": "ChosenExamples INVENTED PageOpening example",
+        "sayso.report.opening": "ChosenExamples PageOpening example invented",
         "sayso.report.number_tables": "NumberTable grid",
         "sayso.report.page": "environment sheet_page",
         "sayso.report.sheet": "Chart Section Sheet Tile render_sheet",

@@ -357,8 +357,15 @@ def test_cautions_about_the_whole_run_stand_first_and_the_others_below() -> None
     found = open_page(Manifest(cautions=("all of it", "a part")), "A.", "more", later=["a part"])
     assert (found.first, found.later) == (["all of it"], ["a part"])
     assert found.not_shown == "more."
-    invented = open_page(Manifest(model="builtin"), "A.", "more").not_shown
+
+
+def test_what_must_be_known_of_model_and_judge_stands_above_everything() -> None:
+    made = Manifest(model="builtin", judge="openai:gpt-4o", cautions=("all of it",))
+    invented, unchecked, last = open_page(made, "A.", "more").first
     assert "real language models" in invented
+    assert "never checked" in unchecked
+    assert last == "all of it"
+    assert not open_page(Manifest(model="hf:other"), "A.", "more").first
 
 
 # ---- answers

@@ -14,6 +14,7 @@ from sayso.metrics.ranking import FEW, FEWEST
 from sayso.records import Estimate
 from sayso.report.answers import REFUSAL, ShownAnswer, ShownFact
 from sayso.report.numbers import percent
+from sayso.report.terminal import warned
 from sayso.storage.run_folder import Manifest
 
 #: characters of an answer, and of a question or a truth, at the top of a page
@@ -167,11 +168,13 @@ def with_bounds(
     return f"{lack}; whatever it would be, {' and '.join(ranges)}. {sentence}"
 
 
-#: what no number of the built-in model shows
-INVENTED = (
-    "anything about real language models. The built-in model is invented; its "
-    "numbers only show that sayso works"
-)
+def invented(models: Sequence[str]) -> list[str]:
+    """Return what stands above every number of the built-in model; nothing of other models."""
+    text = (
+        "The built-in model is invented: its numbers show that sayso works, and nothing about real "
+        "language models."
+    )
+    return [text] if models and all(model.startswith("builtin") for model in models) else []
 
 
 def open_page(
@@ -184,17 +187,22 @@ def open_page(
 ) -> PageOpening:
     """Return the opening of a run, without examples.
 
-    ``not_shown`` is the end of a sentence. Cautions of the run that are among ``later`` stand below
-    the sentence: they qualify numbers, and do not make the sentence doubtful. The sentence rests on
-    the shares ``counted``.
+    ``not_shown`` is the end of a sentence. What must be known of model and judge stands above the
+    sentence, and cautions of the run after it. Those that are among ``later`` stand below the
+    sentence: they qualify numbers, and do not make it doubtful. The sentence rests on the shares
+    ``counted``.
     """
     cautions = [line(text, 1_000) for text in manifest.cautions] if manifest is not None else []
     below = {line(text, 1_000) for text in later}
-    invented = manifest is not None and manifest.model.startswith("builtin")
+    models = [manifest.model] if manifest is not None else []
     return PageOpening(
         with_bounds(sentence, counted, "this run says nothing about the model"),
-        f"{INVENTED if invented else not_shown}.",
-        [text for text in cautions if text not in below],
+        f"{not_shown}.",
+        [
+            *invented(models),
+            *warned(manifest),
+            *(text for text in cautions if text not in below),
+        ],
         [text for text in cautions if text in below],
         void=unread_share(counted) > MOST,
     )

@@ -197,7 +197,6 @@ def sheet_page(
         "sheet": sheet,
         "sections": sheet.parts,
         "about": about,
-        "warned": terminal.warned(manifest),
         "judged": terminal.judge_sentences(manifest),
         "command": line(command, 2_000),
         "notices": [line(text, 500) for text in told],

@@ -6,7 +6,7 @@ is told once: in a tile or in a table, and only those of the headline in a sente
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,6 @@ from sayso.report.terminal import (
     print_what_was_run,
     safe_text,
     say,
-    warned,
 )
 from sayso.storage.run_folder import Manifest
 
@@ -167,12 +166,14 @@ def main_numbers(sheet: Sheet, estimates: Sequence[Estimate]) -> list[Estimate]:
 def missing_section(named: Sequence[tuple[str, Estimate]]) -> Section:
     """Return how many verdicts behind numbers are missing, and how far these could move."""
     rows = {name: e for name, e in named if e.missing}
-    columns: dict[str, Callable[[Estimate], Entry]] = {
-        "missing": lambda e: f"{e.missing:,}",
-        "as printed": lambda e: e,
-        "lowest, highest": lambda e: bounds(e) or DASH,
-    }
-    table = grid("Numbers with missing verdicts", rows, columns, lambda e, shown: shown(e))
+    columns = {head: head for head in ("missing", "as printed", "lowest, highest")}
+
+    def find(e: Estimate, head: str) -> Entry:
+        if head == "as printed":
+            return e
+        return f"{e.missing:,}" if head == "missing" else bounds(e) or DASH
+
+    table = grid("Numbers with missing verdicts", rows, columns, find)
     text = [
         "What rests on a verdict that could not be read is left out. The last column counts it: "
         "the range of a number over all that the verdicts could be."
@@ -191,10 +192,10 @@ def render_sheet(
 ) -> None:
     """Print the sentence, the tiles, the main table, cautions and the page: one screen.
 
-    With ``verbose`` also every caution, table and signature of the page.
+    With ``verbose`` also every caution, sentence, table and signature of the page.
     """
     opening = sheet.opening
-    first, later = list(opening.first), [*opening.later, *sheet.cautions, *warned(manifest)]
+    first, later = list(opening.first), [*opening.later, *sheet.cautions]
     few = len(first) + len(later) if verbose else FEW_CAUTIONS
     console.print()
     for text in first[:few]:
@@ -207,9 +208,11 @@ def render_sheet(
         render_table(sheet.main, console, compact=len(sheet.main.columns) > SIDE_BY_SIDE)
     for section in sheet.sections if verbose else ():
         tables = [table for table in section.tables if table.rows]
-        if tables:
+        if tables or section.text:
             console.print()
             say(console, section.title, "bold")
+        for text in section.text:
+            say(console, text, "")
         for table in tables:
             render_table(table, console)
     console.print()

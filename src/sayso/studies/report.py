@@ -20,7 +20,7 @@ from sayso.records import Estimate, InputError
 from sayso.report.differences import NONE, by_form, in_one_phrase, others_sentence, rules_alone
 from sayso.report.figures import Figure, figures_in
 from sayso.report.number_tables import INTERVALS, WRITERS, Entry, NumberTable, latex_text
-from sayso.report.opening import NO_EXAMPLES, ChosenExamples, Example, PageOpening
+from sayso.report.opening import NO_EXAMPLES, ChosenExamples, Example, PageOpening, invented
 from sayso.report.page import sheet_page, write_index
 from sayso.report.sheet import Chart, Section, Sheet, render_sheet
 from sayso.report.terminal import say
@@ -111,8 +111,9 @@ def _sheet(tables: ProtocolTables) -> Sheet:
 
 def _opening(tables: ProtocolTables, own: PageOpening) -> PageOpening:
     """Return how a protocol begins: who is best in what, or what the one model does."""
+    first = invented([run.manifest.model for run in tables.runs])
     if len(tables.models) == 1:
-        return own._replace(sentence=_of_each_data_set(tables.runs), first=(), later=())
+        return own._replace(sentence=_of_each_data_set(tables.runs), first=first, later=())
     ranks = [
         (headline, [(tables.words.form(n.where), n.ranking.ranks) for n in numbers])
         for headline, numbers in tables.told
@@ -128,8 +129,7 @@ def _opening(tables: ProtocolTables, own: PageOpening) -> PageOpening:
     people = [tables.called(n[0].name) for n in tables.ranked if n[0].corrected]
     if people:
         sentence += f" Labels of people correct {' and '.join(people)} for the judge's errors."
-    invented = all(run.manifest.model.startswith("builtin") for run in tables.runs)
-    return PageOpening(sentence, own.not_shown if invented else NOT_SHOWN)
+    return PageOpening(sentence, NOT_SHOWN, first)
 
 
 def ranked_sentence(

@@ -30,7 +30,7 @@ from sayso.report.figures import Figure, figures_in
 from sayso.report.number_tables import NumberTable, grid
 from sayso.report.numbers import DASH, MINUS, compact_number
 from sayso.report.numbers import FORMS as FORM_NAMES
-from sayso.report.opening import INVENTED, ChosenExamples, PageOpening, example
+from sayso.report.opening import ChosenExamples, PageOpening, example, invented
 from sayso.report.page import environment, sheet_page
 from sayso.report.sheet import Chart, Section, Sheet, Tile, render_sheet
 from sayso.train.result import (
@@ -121,9 +121,9 @@ NOT_SHOWN = (
 
 def opening(training: Training) -> PageOpening:
     """Return what the page and the table of a training begin with."""
-    first = [text] if (text := unfinished(training)) else []
-    limit = INVENTED if training.model.startswith("builtin") else NOT_SHOWN
-    return PageOpening(training_sentence(training), f"{limit}.", first, examples=examples(training))
+    first = [*invented([training.model]), *([text] if (text := unfinished(training)) else [])]
+    sentence = training_sentence(training)
+    return PageOpening(sentence, f"{NOT_SHOWN}.", first, examples=examples(training))
 
 
 #: what an answer after training is an example of: known or not, and its verdict before and after
