@@ -47,7 +47,7 @@ COMMANDS = (
     "run uncle --config {}", "run uncle --limit {}", "run uncle --{} x", "run uncle {}", "run {}",
     "run --model {}", "run faithfulness --model {}", "run selective --nli {}",
     "run self_known --knowledge {}", "run uncle --ray-address {}", "run uncle --dry-run --model {}",
-    "measure {}", "measure x --probe.k {}", "report {}", "report x --beside {}", "export x {}",
+    "measure {}", "measure x --probe.k {}", "report {}", "export x {}",
     "export {} x.csv", "compare {} x", "compare x {}", "score {}", "score x.jsonl --model {}",
     "score x.jsonl --out {}", "score x.jsonl --columns question={}", "factuality {}", "check {}",
     "check openai:m --judge-price {}", "judge-check {}", "judge-check rules --labelled {}",

@@ -112,7 +112,6 @@ def report(
     run: Path,
     /,
     *,
-    beside: Annotated[tuple[Path, ...], Parameter(negative="", show_default=False)] = (),
     figures: Figures = "",
     figure_width: FigureWidth = "",
 ) -> None:
@@ -122,11 +121,8 @@ def report(
     ----------
     run
         A run folder.
-    beside
-        Another faithfulness run, added as a column to the tables of methods and models;
-        repeatable.
     """
-    running.write_report(run, beside, figures, figure_width)
+    running.write_report(run, figures, figure_width)
 
 
 def compare(

@@ -455,7 +455,7 @@ def _with_corrected(
         yield row
 
 
-def write_report(run: Path, beside: Sequence[Path], figures: str, figure_width: str) -> None:
+def write_report(run: Path, figures: str, figure_width: str) -> None:
     """Write the page of a run or a training again, and files of its charts."""
     files = wanted(figures, figure_width)
     if is_training(run):
@@ -467,7 +467,7 @@ def write_report(run: Path, beside: Sequence[Path], figures: str, figure_width: 
             print(f"sayso: {text}", file=sys.stderr)
         return
     people.correct(run)
-    print(reports.write(run, beside))
+    print(reports.write(run))
     if files.formats:
         note_figures(reports.write_figures(run, files), run / FIGURES)
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from sayso.harmless import line
 from sayso.judges.reliability import CountedShare, share
 from sayso.judges.rules.accuracy import (
+    Form,
     NearestContents,
     NearestPairs,
     NearestTexts,
@@ -22,10 +23,14 @@ from sayso.judges.rules.accuracy import (
     ReaderAccuracy,
     Writer,
     kind_of_writer,
+    nearest_contents,
+    nearest_texts,
+    reader_accuracy,
 )
+from sayso.judges.rules.judge import SIGNATURE
 from sayso.records import CorrectedNumber
 from sayso.report.corrected import NO_EFFECT, judge_effect, stored_corrected
-from sayso.report.numbers import DASH
+from sayso.report.numbers import DASH, FORMS
 from sayso.report.sheet import HowRead
 from sayso.report.terminal import check_command
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -210,6 +215,44 @@ def right_part(reader: str, answers: str, near: NearestContents | None) -> PartR
         "Answers that the reader takes for declining are left out."
     )
     return PartRead(text, labelled)
+
+
+def right_read(manifest: Manifest, form: str, words: float | None = None) -> PartRead:
+    """Return how well a run's judge tells right from wrong answers of a form.
+
+    ``words`` are those of a typical answer, if known.
+    """
+    name = line(manifest.judge_signature or manifest.judge, 60)
+    if manifest.judge != "rules":
+        return unknown_part(manifest, name, "tells right from wrong answers", "right")
+    counts, near = offline_counts(manifest), None
+    if counts is not None:
+        near = nearest_contents(counts, _length(form), words, run_writer(manifest))
+    return right_part(name, FORMS[form], near)
+
+
+def declining_read(manifest: Manifest, form: str, words: float | None, both: bool) -> PartRead:
+    """Return how well a run's judge sees that answers of a form decline.
+
+    ``both``: some questions cannot be answered.
+    """
+    name = line(manifest.judge_signature or manifest.judge, 60)
+    if manifest.judge != "rules":
+        return unknown_part(manifest, name, "sees that an answer declines", "doubt")
+    counts, near = offline_counts(manifest), None
+    if counts is not None:
+        writer = run_writer(manifest)
+        near = nearest_texts(counts, _length(form), words, writer, unanswerable=both)
+    return declining_part(name, FORMS[form], near)
+
+
+def offline_counts(manifest: Manifest) -> ReaderAccuracy | None:
+    """Return what was counted of the offline judge; ``None`` if a run has another version of it."""
+    return reader_accuracy() if manifest.judge_signature == SIGNATURE else None
+
+
+def _length(form: str) -> Form:
+    return "long" if form == "long" else "short"
 
 
 def _two(value: float) -> str:

@@ -467,13 +467,11 @@ class Report(typing.Protocol):
         estimates: Sequence[Estimate],
         manifest: Manifest | None = None,
         run: RunFolder | None = None,
-        beside: Sequence[str | Path | RunFolder] = (),
     ) -> Sheet:
         """Return all that is shown of numbers. Holds for any estimates, also for none.
 
         The sentence claims no more than the intervals allow. ``run`` is the folder, if there is
-        one, and ``beside`` are other runs of the protocol, for tables of several models. Raises
-        InputError where it has none.
+        one.
         """
 
     def read_answers(
@@ -537,8 +535,6 @@ class Protocol:
     needs_draws: bool = False
     #: fills in settings that depend on the name of the data set and on ``limit``
     fit_to_data: Callable[[Any, str, int | None], Any] = lambda settings, data, limit: settings
-    #: its page can show other runs beside the own one
-    beside: bool = False
     #: its answers on record are long texts, with a reader of their own
     reads_texts: bool = False
     #: which recording in a file of answers stands for a request

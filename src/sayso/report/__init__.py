@@ -24,27 +24,16 @@ if TYPE_CHECKING:
     from sayso.report.figures import Figure
 
 
-def write(
-    run: str | PathLike[str] | RunFolder, beside: Sequence[str | PathLike[str] | RunFolder] = ()
-) -> Path:
+def write(run: str | PathLike[str] | RunFolder) -> Path:
     """Write ``report.html``, and ``answers/`` where a run has many; return the page's path.
 
-    ``beside`` are further runs whose numbers stand in tables of methods by models, where the
-    protocol has such. Raises :class:`~sayso.records.InputError` for a folder that is no run or
-    holds no numbers yet.
+    Raises :class:`~sayso.records.InputError` for a folder that is no run or holds no numbers yet.
     """
-    from sayso.protocols import PROTOCOLS, protocol_of
+    from sayso.protocols import protocol_of
 
     folder, manifest, estimates = _opened(run)
-    others = [one if isinstance(one, RunFolder) else Path(one) for one in beside]
     plan = protocol_of(manifest)
-    if others and not plan.beside:
-        able = ", ".join(one.name for one in PROTOCOLS.values() if one.beside)
-        raise InputError(
-            f"{folder.path} is a run of {plan.name}: its page shows no other runs, only that of a "
-            f"run of {able} does; sayso study shows several runs of any protocol"
-        )
-    sheet = plan.report.sheet(estimates, manifest, folder, others)
+    sheet = plan.report.sheet(estimates, manifest, folder)
     written = run_pages(sheet, plan.report.read_answers(folder, manifest, estimates), manifest)
     with one_writer(folder.path, "sayso report", WAIT):
         folder.clear_pages()

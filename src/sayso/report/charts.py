@@ -298,37 +298,6 @@ def curve_chart(
     return finish(alt.layer(chart.encode(x=x, y=y, **look)), width, 240 if width > NARROW else 200)
 
 
-def crossed_point(series: str, x: Estimate, y: Estimate) -> Row:
-    """Return two estimates as a point of a series."""
-    return {**point(series, 0.0, y), "x": x.value, "x_low": x.low, "x_high": x.high}
-
-
-def crossed_points(points: list[Row], width: int, titles: tuple[str, str]) -> Drawing | None:
-    """Return points (:func:`crossed_point`) with both intervals, and the line where x is y."""
-    drawn = [row for row in points if row["y"] is not None and row["x"] is not None]
-    names = list(dict.fromkeys(row["series"] for row in drawn))
-    if not drawn or len(names) > len(COLORS):
-        return None
-    ends = values(drawn, "x", "y", "low", "high", "x_low", "x_high")
-    scale = alt.Scale(domain=[min(ends), max(ends)], nice=True)
-    x, y = alt.X("x:Q", title=titles[0], scale=scale), alt.Y("y:Q", title=titles[1], scale=scale)
-    legend = legend_below(_legend_columns(names, width)) if len(names) > 1 else None
-    color = styled(alt.Color, names, COLORS, legend)
-    base = alt.Chart(data_of(drawn))
-    corners = [{"x": end, "y": end} for end in (min(ends), max(ends))]
-    diagonal = alt.Chart(data_of(corners)).mark_line(color=MUTED, strokeWidth=1)
-    wide = base.transform_filter("isValid(datum.x_low) && isValid(datum.x_high)")
-    layers = [
-        diagonal.encode(x=x, y=y),
-        bars_of_intervals(base, x, color, strokeWidth=1.2),
-        wide.mark_rule(strokeWidth=1.2).encode(x=alt.X("x_low:Q"), x2="x_high:Q", y=y, color=color),
-        base.mark_point(size=60, filled=True, opacity=1).encode(
-            x=x, y=y, color=color, shape=styled(alt.Shape, names, SHAPES, legend)
-        ),
-    ]
-    return finish(alt.layer(*layers), width, 380 if width > NARROW else 320)
-
-
 # ---- rows of points with intervals, kinds side by side within a row
 
 

@@ -67,7 +67,6 @@ FAITHFULNESS = Protocol(
     corrected=_correct.corrected,
     may_shrink=("draws.k",),
     needs_draws=True,
-    beside=True,
     probing=lambda s: Probing("draws", s.draws.k),
     is_judged=_collect.is_judged,
     unpriced=_collect.unpriced,

@@ -5,18 +5,16 @@ A page shows three at its top, and the most unfaithful ones of each method with 
 
 from __future__ import annotations
 
-from collections.abc import Set
-from itertools import groupby
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from sayso.harmless import block, line
-from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.faithfulness.rows import load_rows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.stored import settings_of_run, stored_run
-from sayso.records import Estimate, Generation, Question, Results, Verdict
+from sayso.records import Estimate, Generation, Question, Verdict, part_of
 from sayso.report.answers import golds_text
-from sayso.report.numbers import FORMS, percent, plain_number
+from sayso.report.numbers import percent, signed_number
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, example
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -77,18 +75,20 @@ def examples(folder: RunFolder, manifest: Manifest, form: str, method: str) -> C
     )
     if not order:
         return NO_EXAMPLES
-    names = ("Words that fit", "Words that do not fit", "The median answer")
+    names = ("The words that fit best", "The words that fit worst", "The median answer")
     places = dict.fromkeys([0, len(order) - 1, (len(order) - 1) // 2])
     shown = []
     for what, one in zip(names, (order[at] for at in places), strict=False):
         kind = {1.0: "correct", 0.0: "incorrect"}.get(one.right, "")
         sure = percent(one.decisiveness, 0)
-        note = f"Its words sound {sure} sure; {one.agree:.0f} of {one.draws:.0f} draws agree."
+        counts = f"{one.agree:.0f} of {one.draws:.0f}"
+        note = f"Its words sound {sure} sure; {counts} samples do not contradict it."
         asked, truth = one.question.text, golds_text(one.question)
         shown.append(example(what, asked, truth, one.answer, kind=kind, note=note))
     rule = (
-        "Chosen by the distance between how sure the words sound and the share of draws that "
-        "agree: the smallest (if tied, the least sure), the largest, and the median."
+        "Chosen by the distance between how sure the words sound and the share of samples "
+        "that do not contradict it: the smallest (if tied, the least sure), the largest, and the "
+        "median."
     )
     return ChosenExamples(shown, rule)
 
@@ -97,8 +97,6 @@ def examples(folder: RunFolder, manifest: Manifest, form: str, method: str) -> C
 
 #: characters of one answer or draw that the page shows, and of the answer in its closed line
 SHOWN_CHARACTERS, EXCERPT = 1200, 90
-#: answers that the page shows, as many of each method and form
-MOST_WORST = 24
 #: letter of a ``-contradict`` verdict -> (sign, words, class of the style sheet)
 VERDICT_MARKS = {
     "c": ("✗", "contradicts", "v-incorrect"),
@@ -110,38 +108,31 @@ VERDICT_MARKS = {
 }
 
 
-def worst(folder: RunFolder, results: Results) -> list[dict[str, object]]:
-    """Return the most unfaithful answers of each method and form with their texts, for the page."""
-    gaps = [(e, dict(e.where)) for e in results.each("gap") if e.value is not None]
-    gaps.sort(key=lambda gap: list(FORMS).index(gap[1]["form"]))
-    groups = groupby(gaps, lambda gap: (gap[1]["form"], gap[1]["method"]))
-    by_method = [[*group] for _, group in groups]
-    gaps = [gap for some in by_method for gap in some[: max(1, MOST_WORST // len(by_method))]]
-    if not gaps:
-        return []
-    answers = _stored_answers(folder, {place["answer"] for _, place in gaps})
-    asked = {place["question"] for _, place in gaps}
+def worst(folder: RunFolder, gaps: Sequence[Estimate]) -> list[dict[str, object]]:
+    """Return the answers behind numbers ``gap`` with their draws, as the page shows them."""
+    asked = {part_of(e.where, "question") for e in gaps}
+    answers = _stored_answers(folder, {part_of(e.where, "answer") for e in gaps})
     questions = {q.id: q for q in folder.read("questions", Question) if q.id in asked}
     draws, letters = _draws(folder, asked), _comparisons(folder, answers.keys())
     found = []
-    for e, place in gaps:
-        answer, question = answers.get(place["answer"]), questions.get(place["question"])
-        if answer is None or question is None:
+    for e in gaps:
+        answer = answers.get(part_of(e.where, "answer"))
+        question = questions.get(part_of(e.where, "question"))
+        if answer is None or question is None or e.value is None:
             continue
-        plain = draws.get((question.id, "plain"), {})
-        own = draws.get((question.id, answer.method), plain)
+        own = draws.get((question.id, answer.method), draws.get((question.id, "plain"), {}))
         raw = _fitting(letters.get((answer.id, question.id), []), e).ljust(len(own), "?")
         marks = [VERDICT_MARKS.get(letter, VERDICT_MARKS["?"]) for letter in raw]
-        shown = {
-            "method": METHOD_LABELS.get(place["method"], line(place["method"], 40)),
-            "form": place["form"],
-            "form_name": FORMS[place["form"]],
-            "question": line(question.text, 400),
-            "answer": block(answer.text[:SHOWN_CHARACTERS]),
-            "excerpt": line(answer.text, EXCERPT),
-            "draws": [*zip(marks, (own[at] for at in sorted(own)), strict=False)],
-        }
-        found.append(_told(e) | shown)
+        found.append(
+            {
+                "gap": signed_number(e.value),
+                "question": line(question.text, 400),
+                "answer": block(answer.text[:SHOWN_CHARACTERS]),
+                "excerpt": line(answer.text, EXCERPT),
+                "counts": f"{e.numerator or 0:.0f} of {e.denominator or 0:.0f}",
+                "draws": [*zip(marks, (own[at] for at in sorted(own)), strict=False)],
+            }
+        )
     return found
 
 
@@ -170,15 +161,3 @@ def _fitting(letters: list[str], e: Estimate) -> str:
     """Return the comparison with as many contradictions: an answer may assert several things."""
     wrong = round((e.denominator or 0) - (e.numerator or 0))
     return next((raw for raw in letters if raw.count("c") == wrong), letters[0] if letters else "")
-
-
-def _told(e: Estimate) -> dict[str, object]:
-    """Return how far words and confidence are apart, as a number and in words."""
-    gap, agree, k = e.value or 0.0, e.numerator or 0.0, e.denominator or 0.0
-    sure = agree / k if k else 0.0
-    return {
-        "gap": f"+{plain_number(gap)}" if gap > 0 else plain_number(gap),
-        "sounds": "surer than it is" if gap > 0 else "less sure than it is",
-        "summary": f"Its words are {plain_number(min(1.0, max(0.0, sure + gap)))} decisive; "
-        f"{agree:.0f} of {k:.0f} answered draws do not contradict it ({plain_number(sure)})",
-    }

@@ -11,8 +11,8 @@ from sayso.judges.decisiveness import decisiveness
 from sayso.judges.hedge_survey import PHRASES
 from sayso.protocols.faithfulness.gaps import measured_claims
 from sayso.protocols.faithfulness.report import part_label
-from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
-from sayso.records import Estimate, Results, part_of
+from sayso.protocols.protocol import LayoutRuns, PaperLayout
+from sayso.records import Estimate, Results
 from sayso.report import charts
 from sayso.report.number_tables import NumberTable, grid
 from sayso.storage.run_folder import RunFolder
@@ -146,47 +146,6 @@ def figure3(shown: LayoutRuns) -> list[NumberTable]:
     return [_forest(table, "mean", tuple(kinds))]
 
 
-def words_of_methods(shown: LayoutRuns) -> list[NumberTable]:
-    """Return mean decisiveness and mean confidence of each method, a table for each run."""
-    titles = "mean confidence of a method", "mean decisiveness of its words"
-    tables = []
-    for labels, results, _ in shown.each():
-        columns = {n: (results, f"mean_{n}") for n in ("decisiveness", "confidence")}
-        caption = (
-            f"{' · '.join(labels)}: mean decisiveness and mean confidence, one point for each "
-            "method; on the line they are equal."
-        )
-        table = _of_methods(shown, caption, columns)
-        points = [charts.crossed_point(name, sure, d) for name, (d, sure) in _numbers(table)]
-        tables.append(table._replace(chart=partial(charts.crossed_points, points, titles=titles)))
-    return tables
-
-
-def by_confidence(shown: LayoutRuns) -> list[NumberTable]:
-    """Return decisiveness by confidence, a table for each run: faithful words rise with it."""
-    titles = "confidence: share of draws that agree", "decisiveness of the words"
-    tables = []
-    for labels, results, _ in shown.each():
-        found = [
-            (part_label("method", method), results.get("bin_confidence", **dict(d.where)), d)
-            for method in _methods(shown)
-            for d in results.each("bin_decisiveness", form="short", method=method)
-            if d.value is not None
-        ]
-        points = [charts.point(name, c.value, d) for name, c, d in found if c.value is not None]
-        caption = (
-            f"{' · '.join(labels)}: decisiveness by confidence; if wording is faithful, it rises "
-            "with confidence."
-        )
-        rows = {(name, part_of(d.where, "bin")): (c, d, f"{d.n:,}") for name, c, d in found}
-        columns = "confidence", "decisiveness", "answers"
-        drawn = partial(charts.series_chart, points, titles=titles)
-        heads = "method", "bin"
-        tables.append(NumberTable("", caption, heads, columns, [*rows.items()], chart=drawn))
-    return tables
-
-
-OURS_AFTER = f"{OURS}, after {PAPER}"
 #: name, what it shows, where it stands, and how it is made
 LAYOUTS = (
     ("table1", "cMFG, MFG and skill of each method and model", f"{PAPER}, Table 1", table1),
@@ -195,9 +154,6 @@ LAYOUTS = (
      f"{PAPER}, Figure 1", figure1),
     ("figure3", "Accuracy, confidence and decisiveness of plain answers, by model",
      f"{PAPER}, Figure 3", figure3),
-    ("by-method", "Mean decisiveness against mean confidence, by method",
-     OURS_AFTER, words_of_methods),
-    ("by-confidence", "Decisiveness by confidence", OURS_AFTER, by_confidence),
 )  # fmt: skip
 
 

@@ -48,8 +48,8 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "mean_confidence",
-        "how sure it is: share of draws that agree",
-        "Mean share of the sampled answers that agree with a claim.",
+        "how sure it is: share of samples that do not contradict it",
+        "Mean share of the sampled answers that do not contradict a claim, right or wrong.",
         study=5,
     ),
     Metric(
@@ -330,6 +330,7 @@ NUMBERS = MetricTable(
         "p of the gain in skill",
         "p-value of the gain, corrected for the number of methods (Holm).",
         notation="fraction",
+        head="p of the gain",
     ),
     Metric(
         "cmfg_gain_p",

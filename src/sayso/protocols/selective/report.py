@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -616,7 +615,6 @@ def sheet(
     estimates: Sequence[Estimate],
     manifest: Manifest | None = None,
     run: RunFolder | None = None,
-    beside: Sequence[str | Path | RunFolder] = (),
 ) -> Sheet:
     """Return all that is shown of the numbers; see :class:`sayso.protocols.protocol.Report`."""
     results = SelectiveResults(estimates)

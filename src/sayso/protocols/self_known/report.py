@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 import altair as alt
 from msgspec.structs import replace
@@ -618,7 +617,6 @@ def sheet(
     estimates: Sequence[Estimate],
     manifest: Manifest | None = None,
     run: RunFolder | None = None,
-    beside: Sequence[str | Path | RunFolder] = (),
 ) -> Sheet:
     """Return all that is shown of the numbers; see :class:`sayso.protocols.protocol.Report`."""
     results = SelfKnownResults(estimates)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 import altair as alt
 from msgspec.structs import replace
@@ -671,7 +670,6 @@ def sheet(
     estimates: Sequence[Estimate],
     manifest: Manifest | None = None,
     run: RunFolder | None = None,
-    beside: Sequence[str | Path | RunFolder] = (),
 ) -> Sheet:
     """Return all that is shown of UNCLE's numbers; see :class:`sayso.protocols.protocol.Report`."""
     numbers = Results(estimates)
