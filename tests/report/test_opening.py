@@ -17,7 +17,7 @@ from sayso.protocols.faithfulness import report as faithfulness
 from sayso.protocols.selective import report as selective
 from sayso.protocols.self_known import report as self_known
 from sayso.protocols.uncle import report as uncle
-from sayso.records import Estimate, Question, Results, Slice, slice_of
+from sayso.records import Estimate, Results, Slice, slice_of
 from sayso.report import write
 from sayso.report.answers import (
     STANCES,
@@ -207,7 +207,7 @@ def declining(none: tuple[int, int, Ends], some: tuple[int, int], gap: Ends) -> 
         ((60, 100, (0.45, 0.7)), (10, 100), (0.3, 0.6), "It sometimes declines what it cannot"),
         ((99, 100, (0.95, 1.0)), (1, 100), (0.9, 1.0), "It almost always declines what it cannot"),
         ((60, 100, (0.5, 0.7)), (55, 100), (-0.1, 0.2), "It shows no clear sense of what it cann"),
-        ((10, 100, (0.05, 0.17)), (50, 100), (-0.5, -0.3), "It declines the wrong questions: it"),
+        ((10, 100, (0.05, 0.17)), (50, 100), (-0.5, -0.3), "It declines the wrong questions: as"),
         ((6, 7, (0.6, 1.0)), (0, 5), (0.5, 1.0), "There are too few questions to say whether it"),
         ((9, 9, (0.6, 1.0)), (0, 90), (0.7, 1.0), "There are too few questions to say whether it"),
         ((1, 2, None), (0, 2), None, "There are too few questions to say whether it declines"),
@@ -220,8 +220,8 @@ def test_whether_a_model_declines_what_it_cannot_answer(
     sentence = selective.plain_sentence(selective.SelectiveResults(rows))
     assert sentence.startswith(said)
     assert sentence.endswith(
-        f"it declined {none[0]} of {none[1]} questions that cannot be answered and {some[0]} of "
-        f"{some[1]} that can."
+        f"asked plainly, it declined {none[0]} of {none[1]} questions that cannot be answered and "
+        f"{some[0]} of {some[1]} questions that can be answered."
     )
     assert selective.sheet(rows).question == selective.DECLINING
 
@@ -234,24 +234,12 @@ def test_who_declines_by_type_of_question_alone_is_told_so() -> None:
     assert "18 of 20" in sentence
 
 
-def test_under_a_passage_it_is_the_passage_that_does_not_say_it() -> None:
-    rows = declining((18, 20, (0.68, 0.99)), (2, 30), (0.6, 0.95))
-    passage = [Question("q", "d", "?", context="P", answerable=kind) for kind in (True, False)]
-    assert selective.kinds_of(passage) == selective.OF_PASSAGES
-    bare = [Question("q", "d", "?", answerable=False), *passage]
-    assert selective.kinds_of(bare) == selective.kinds_of(()) == selective.PLAIN
-    results = selective.SelectiveResults(rows)
-    sentence = selective.plain_sentence(results, selective.kinds_of(passage))
-    assert "declines what the passage does not say" in sentence
-    assert "cannot be answered" not in sentence
-
-
 def test_a_model_that_never_declines_is_told_so() -> None:
     rows = declining((0, 20, (0.0, 0.16)), (0, 30), (-0.1, 0.1))
-    assert selective.plain_sentence(selective.SelectiveResults(rows)) == (
-        "It never declined: it answered all 20 questions that cannot be answered and all 30 that "
-        "can."
-    )
+    said = selective.plain_sentence(selective.SelectiveResults(rows))
+    assert "it never declined" in said
+    assert "0 of 20" in said
+    assert "0 of 30" in said
 
 
 def scored(wrong: float, n: int, best: Ends, value: float = 0.7) -> str:

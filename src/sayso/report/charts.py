@@ -408,8 +408,11 @@ def forest_plot(
     references: list[Row],
     kinds: Sequence[str] = (),
     base: float = 0.0,
+    reach: float = 0.1,
 ) -> Drawing | None:
     """Return rows (:func:`chart_row`) by form with a line at ``base``.
+
+    The axis goes at least ``reach`` beyond the line.
 
     ``references`` (:func:`reference_of`) are drawn as small signs. ``kinds`` are other names of
     series than the forms, up to six. The legend names what is drawn.
@@ -423,7 +426,10 @@ def forest_plot(
         title=title,
         axis=alt.Axis(tickCount=6, format=".2~f"),
         scale=alt.Scale(
-            domain=[min(base, *ends), max(base + 0.1, *ends)], nice=False, padding=12, zero=not base
+            domain=[min(base, *ends), max(base + reach, *ends)],
+            nice=False,
+            padding=12,
+            zero=not base,
         ),
     )
     drawn = {row["row"] for row in (*rows, *references)}

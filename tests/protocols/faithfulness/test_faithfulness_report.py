@@ -178,7 +178,7 @@ def test_an_interval_far_below_zero_does_not_stretch_the_chart() -> None:
     rows = [Estimate("skill", WHERE, 0.1, low=-40.0, high=0.6), Estimate("skill", OTHER, 0.2)]
     drawn = report.skill_chart(FaithfulnessResults(rows), 860)
     assert drawn is not None
-    assert '"domain": [-1.0, 0.6]' in drawn.to_json(indent=None)
+    assert '"domain": [-1.0, 1.0]' in drawn.to_json(indent=None)
 
 
 def test_a_skill_of_a_domain_without_an_interval_is_not_shown() -> None:

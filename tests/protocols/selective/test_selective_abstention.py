@@ -132,17 +132,15 @@ def test_who_declines_only_when_told_to_express_uncertainty_is_said_to(tmp_path:
     assert (spoken.numerator, spoken.denominator) == (1, 4)
     gap = result.get("abstention_gap", of_both)
     assert gap.value == pytest.approx(1 / 3 - 1 / 4)
-    said = (
-        "It never declined when asked plainly: it answered all 3 questions that cannot be answered "
-        "and all 4 that can. Told to express uncertainty, it declined 1 of 3 "
-        "questions that cannot be answered and 1 of 4 that can."
-    )
-    assert report.plain_sentence(report.SelectiveResults(result.estimates)) == said
+    sheet = report.sheet(result.estimates)
+    assert "asked plainly, it never declined: 0 of 3" in sheet.opening.sentence.lower()
+    tiles = [dict(tile.values) for tile in sheet.tiles]
+    assert [tile["told to hedge"].numerator for tile in tiles[:2]] == [1, 1]
     assert "short answers, told to express uncertainty" in (
         result.page.read_text(encoding="utf-8") if result.page else ""
     )
     plain = run(tmp_path, rows_of(SEVEN), says, name="plain")
-    assert "told" not in report.plain_sentence(report.SelectiveResults(plain.estimates)).lower()
+    assert all([*dict(tile.values)] == [""] for tile in report.sheet(plain.estimates).tiles)
 
 
 def test_a_refusal_by_policy_is_not_called_rightly_declined(tmp_path: Path) -> None:

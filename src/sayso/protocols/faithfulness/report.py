@@ -342,7 +342,7 @@ def skill_chart(results: FaithfulnessResults, width: int) -> Drawing | None:
         name = part_label("method", where["method"])
         rows.append(chart_row(name, FORMS[where["form"]], replace(e, low=low)))
     order = list(dict.fromkeys(row["row"] for row in rows))
-    return forest_plot(rows, order, width, "skill (0 = blind, 1 = faithful)", [])
+    return forest_plot(rows, order, width, "skill (0 = blind, 1 = faithful)", [], reach=1.0)
 
 
 def bin_charts(results: FaithfulnessResults) -> Iterator[Chart]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from sayso.protocols.selective.numbers import score_label
 from sayso.protocols.selective.rows import FormRows, fates_of
 from sayso.records import Generation, Question
@@ -32,9 +30,6 @@ class _FormTexts:
     def length(self, at: int) -> float:
         return len(self._answers.get(self.rows.facts[at][0], ""))
 
-    def refused(self, at: int) -> bool:
-        return self.rows.stance is not None and bool(self.rows.stance[at] == "refused_by_policy")
-
     def nobody(self, at: int) -> str:
         """Return why a question has no answer; "" of one that has."""
         if self.rows.unanswerable is None or not self.rows.unanswerable[at]:
@@ -42,11 +37,31 @@ class _FormTexts:
         passage = self._questions[self.rows.facts[at][1]].context
         return "The passage does not say it" if passage else "Nobody can answer this"
 
-    def example(self, at: int, what: str, note: str) -> Example:
+    @property
+    def kinds(self) -> dict[tuple[str, str], list[int]]:
+        """The answers that were read, by why nobody can answer the question, and what they did.
+
+        To refuse by policy is a kind of its own: it says nothing of what can be known.
+        """
+        found: dict[tuple[str, str], list[int]] = {}
+        for at, did in enumerate(self.fates):
+            refused = self.rows.stance is not None and self.rows.stance[at] == "refused_by_policy"
+            if did != "unread":
+                found.setdefault((self.nobody(at), "refused" if refused else did), []).append(at)
+        return found
+
+    def example(self, at: int, what: str) -> Example:
         asked, short = self.rows.facts[at]
-        question, kind = self._questions[short], CHIPS.get(self.fates[at], "")
+        question, did = self._questions[short], self.fates[at]
+        ends = {"declined": "It declines.", "wrong": "It states a value."}
+        why, end = self.nobody(at), ends.get(did, "")
+        note = f"{why}. {end}" if why else end * (did == "declined")
         text, truth = self._answers.get(asked, ""), golds_text(question)
-        return example(what, question.text, truth, text, kind=kind, note=note)
+        return example(what, question.text, truth, text, kind=CHIPS.get(did, ""), note=note)
+
+
+#: what an answer is an example of, and the answers that it is chosen from, as places of rows
+Group = tuple[str, list[int]]
 
 
 def chosen_examples(
@@ -57,72 +72,40 @@ def chosen_examples(
 ) -> ChosenExamples:
     """Return three answers of the form ``declining``, else of the first with ranked ``scores``.
 
-    Of questions of both kinds: one that was rightly declined, one that should have been, and one
-    of the commonest kind. Else a wrong answer that the best score finds, one that it misses, and
-    the answer of median score among those of the commonest verdict.
+    Of questions of both kinds: one that was rightly declined, and one that should have been. Else
+    a wrong answer that the best score finds, and one that it misses. Then one of the commonest
+    kind.
     """
-    if declining in forms:
-        return _declined_examples(_FormTexts(folder, forms[declining]))
     # a probe is learned from hidden states, which are not read again for a page
     best = ((form, s) for form in forms for s in scores[form] if s in forms[form].scores)
-    form, score = next(best, ("", ""))
-    return _found_examples(_FormTexts(folder, forms[form]), score) if form else NO_EXAMPLES
-
-
-def _declined_examples(texts: _FormTexts) -> ChosenExamples:
-    """Return an answer that was rightly declined, one that should have been, and a typical one."""
-    kinds: dict[tuple[str, str], list[int]] = {}
-    for at, did in enumerate(texts.fates):
-        if did != "unread":
-            # to refuse is to state no value, but it says nothing of what can be known
-            own = "refused" if texts.refused(at) else did
-            kinds.setdefault((texts.nobody(at), own), []).append(at)
-    groups = [
-        (
-            what,
-            [at for (why, own), some in kinds.items() if why and own == did for at in some],
-            says,
-        )
-        for what, did, says in (
-            ("Rightly declined", "declined", ", and the answer says so"),
-            ("Should have declined", "wrong", ", and it states a value"),
-        )
-    ]
-    common = max(kinds, key=lambda kind: len(kinds[kind]), default=("", ""))
-    groups.append(("A typical answer", kinds.get(common, []), ""))
-    ends = {"refused": "Read as a refusal by policy.", "declined": "It declined."}
+    form, score = (declining, "") if declining in forms else next(best, ("", ""))
+    if not form:
+        return NO_EXAMPLES
+    texts = _FormTexts(folder, forms[form])
+    groups = _by_score(texts, score) if score else _by_kind(texts)
+    groups.append(("A typical answer", max(texts.kinds.values(), key=len, default=[])))
     chosen: dict[int, Example] = {}
-    for what, held, says in groups:
+    for what, held in groups:
         found = middle([at for at in held if at not in chosen], texts.length)
         if found is not None:
-            why = f"{texts.nobody(found)}{says}." if texts.nobody(found) else ""
-            end = "" if says else ends.get(common[1], "")
-            chosen[found] = texts.example(found, what, f"{why} {end}".strip())
-    rule = f"{BY_LENGTH} Typical: from the most common kind (answerable or not, and its verdict)."
+            chosen[found] = texts.example(found, what)
+    by = f" Errors: the least and the most certain by {score_label(score)}." if score else ""
+    rule = f"{BY_LENGTH}{by} Typical: from the most common kind (answerable or not, its verdict)."
     return ChosenExamples([*chosen.values()], rule)
 
 
-def _found_examples(texts: _FormTexts, score: str) -> ChosenExamples:
-    """Return a wrong answer that a score finds, one that it misses, and a typical answer."""
-    values, missed = texts.rows.scores[score], texts.rows.wrong[texts.rows.judge]
-    held = np.flatnonzero(~np.isnan(values) & ~np.isnan(missed)).tolist()
-    order = sorted(held, key=lambda at: (values[at], at))
-    fates = [texts.fates[at] for at in order]
-    errors = [at for at, did in zip(order, fates, strict=True) if did == "wrong"]
-    if not errors:
-        return NO_EXAMPLES
-    common = max(dict.fromkeys(fates), key=fates.count)
-    typical = [at for at, did in zip(order, fates, strict=True) if did == common]
-    chosen = {errors[-1]: "An error that the score finds"}
-    chosen.setdefault(errors[0], "An error that the score misses")
-    chosen.setdefault(typical[(len(typical) - 1) // 2], "A typical answer")
-    places = {at: f"{order.index(at) + 1:,} of {len(order):,} answers" for at in chosen}
-    rule = (
-        f"Chosen by the score {score_label(score)}: the least and the most certain wrong answer, "
-        "and, of the answers with the most common verdict, the one of median score."
-    )
-    shown = [
-        texts.example(at, what, f"In order of certainty, it is number {places[at]}.")
-        for at, what in chosen.items()
+def _by_kind(texts: _FormTexts) -> list[Group]:
+    """Return the unanswerable questions that were declined, and those that were answered."""
+    places = [(at, own) for (why, own), some in texts.kinds.items() if why for at in some]
+    return [
+        (what, [at for at, own in places if own == did])
+        for did, what in (("declined", "Rightly declined"), ("wrong", "Should have declined"))
     ]
-    return ChosenExamples(shown, rule)
+
+
+def _by_score(texts: _FormTexts, score: str) -> list[Group]:
+    """Return the least and the most certain wrong answer."""
+    values = texts.rows.scores[score]
+    wrong = [at for at, did in enumerate(texts.fates) if did == "wrong"]
+    wrong = sorted((at for at in wrong if values[at] == values[at]), key=lambda at: values[at])
+    return [("An error that the score finds", wrong[-1:]), ("An error that it misses", wrong[:1])]

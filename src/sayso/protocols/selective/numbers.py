@@ -15,7 +15,7 @@ NUMBERS = MetricTable(
         "abstention gap (0 = blind)",
         (
             "Share of the unanswerable questions that it declined, minus that of the answerable "
-            "ones."
+            "ones. Below 0, it declines more of what can be answered."
         ),
         symbol="G",
         definition="share of unanswerable questions declined, minus that of answerable ones",
@@ -67,7 +67,8 @@ NUMBERS = MetricTable(
     Metric(
         "right_minus_wrong",
         "right minus wrong, declined counts 0 (Omniscience Index / 100)",
-        "Share of the questions answered right, minus the share answered wrong.",
+        "Share of the questions answered right, minus the share answered wrong. Below 0, never "
+        "answering would have scored higher.",
         source="Jackson et al., arXiv 2511.13029",
         notation="signed",
         higher=True,
@@ -261,6 +262,7 @@ NUMBERS = MetricTable(
         "length_correlation",
         "rank correlation of the score with length",
         "Spearman's correlation of a score with the number of words of the answer.",
+        head="with length",
         notation="signed",
         limits=(-1.0, 1.0),
     ),

@@ -7,15 +7,12 @@ answer that declines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from sayso.harmless import line
-from sayso.judges.rules.accuracy import Form, nearest_contents, nearest_texts, reader_accuracy
-from sayso.judges.rules.judge import SIGNATURE
 from sayso.metrics.ranking import FEW, FEWEST, TOO_FEW
 from sayso.protocols import judged
 from sayso.protocols.judged import PartRead
@@ -23,19 +20,21 @@ from sayso.protocols.selective.examples import chosen_examples
 from sayso.protocols.selective.measure import ABSTENTIONS, ASKED, AUDITED, LENGTH, REFERENCES, TOLD
 from sayso.protocols.selective.numbers import NUMBERS, metric_label, score_label
 from sayso.protocols.selective.rows import WORDS, rows_of_folder
-from sayso.records import Estimate, Question, Results, part_of, tier_order
+from sayso.records import Estimate, Results, part_of, tier_order
 from sayso.report import opening
 from sayso.report.answers import cards
 from sayso.report.charts import Drawing, chart_row, forest_plot, point, series_chart
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import FORMS, TIERS, capital, covers, tier_label
-from sayso.report.opening import HeadlineShare, PageOpening
+from sayso.report.opening import PageOpening
 from sayso.report.page import answer_tables
 from sayso.report.sheet import Chart, HowRead, Section, Sheet, StoredAnswers, Tile, missing_section
 from sayso.storage.run_folder import Manifest, RunFolder
 
 GAP, BEST = "abstention_gap", "auroc_best"
+#: a fact that no draw got right
+UNKNOWN = "unknown"
 OF_WORDS = ("coverage_of_words", "risk_of_words")
 #: numbers of declining, and of passages taken away or exchanged
 DECLINED = (*ABSTENTIONS, GAP, "abstention_gap_within", "right_minus_wrong")
@@ -108,6 +107,8 @@ class SelectiveResults(Results):
 HEADING = "Which uncertainty score detects the model's errors, and does it beat answer length?"
 #: of questions that can be answered and questions that cannot
 DECLINING = "Does the model answer what it can and decline what it cannot?"
+#: of the questions behind :data:`ABSTENTIONS`
+KINDS = ("questions that cannot be answered", "questions that can be answered")
 #: end "What this does not show:"
 NOT_SHOWN = (
     "how a score does on other questions or with another judge. The errors here are those that "
@@ -119,29 +120,6 @@ DECLINING_NOT_SHOWN = (
 )
 
 
-class Kinds(NamedTuple):
-    """What questions without and with an answer are called, and what a model should decline."""
-
-    cannot: str
-    can: str
-    what: str
-
-
-PLAIN = Kinds("questions that cannot be answered", "that can", "what it cannot answer")
-#: of questions that come with a passage
-OF_PASSAGES = Kinds(
-    "questions whose passage does not say the answer",
-    "whose passage does",
-    "what the passage does not say",
-)
-
-
-def kinds_of(questions: Sequence[Question]) -> Kinds:
-    """Return what the questions are called: by passages, if all unanswerable ones have one."""
-    none = [question for question in questions if question.answerable is False]
-    return OF_PASSAGES if none and all(question.context for question in none) else PLAIN
-
-
 def declining_form(results: SelectiveResults) -> str:
     """Return the first form with answerable and unanswerable questions; "" where there is none."""
 
@@ -151,28 +129,21 @@ def declining_form(results: SelectiveResults) -> str:
     return next(filter(both, results.forms), "")
 
 
-def _opening(
-    results: SelectiveResults, manifest: Manifest | None, kinds: Kinds = PLAIN
-) -> PageOpening:
+def _opening(results: SelectiveResults, manifest: Manifest | None) -> PageOpening:
     """Return how page and terminal begin."""
     if form := declining_form(results):
-        counted = _both([results.of_judge(name, form) for name in ABSTENTIONS], kinds)
+        shares = [results.of_judge(name, form) for name in ABSTENTIONS]
+        counted = [
+            (f"{{}} of the {kind} are declined", kind, share)
+            for kind, share in zip(KINDS, shares, strict=True)
+        ]
     else:
         form = _judged_form(results)
         facts, rate = results.get("facts", form=form), results.of_judge("error_rate", form)
         rate = replace(rate, n=facts.n - facts.missing, missing=facts.missing)
         counted = [("{} of all answers are not right", "answers", rate)]
     limit = DECLINING_NOT_SHOWN if declining_form(results) else NOT_SHOWN
-    return opening.open_page(manifest, plain_sentence(results, kinds), limit, counted=counted)
-
-
-def _both(shares: Sequence[Estimate], kinds: Kinds) -> list[HeadlineShare]:
-    """Return the shares declined of questions without and with an answer, for their bounds."""
-    none, some = shares
-    return [
-        (f"it declined {{}} of the {kinds.cannot}", kinds.cannot, none),
-        (f"{{}} of those {kinds.can}", f"questions {kinds.can}", some),
-    ]
+    return opening.open_page(manifest, plain_sentence(results), limit, counted=counted)
 
 
 def _judged_form(results: SelectiveResults) -> str:
@@ -182,51 +153,43 @@ def _judged_form(results: SelectiveResults) -> str:
     return next(held, "".join(forms[:1]))
 
 
-def plain_sentence(results: SelectiveResults, kinds: Kinds = PLAIN) -> str:
+def plain_sentence(results: SelectiveResults) -> str:
     """Say whether it declines what it cannot answer, or else whether a score finds its errors."""
     if form := declining_form(results):
-        told = [results.of_judge(name, form, **dict(TOLD)) for name in ABSTENTIONS]
-        if any(share.value is None for share in told):
-            return _declines(results, form, "", "", kinds)
-        plainly = _declines(results, form, " when asked plainly", "asked plainly, ", kinds)
-        said = f"Told to express uncertainty, it declined {_of_both(told, kinds)}."
-        return f"{plainly} {opening.with_bounds(said, _both(told, kinds))}"
+        return _declines(results, form)
     form = _judged_form(results)
     return _finds(results, form) if form else "This run has no numbers yet."
 
 
-def _of_both(shares: Sequence[Estimate], kinds: Kinds) -> str:
-    none, some = map(_count, shares)
-    return f"{none} {kinds.cannot} and {some} {kinds.can}"
+def _declines(results: SelectiveResults, form: str) -> str:
+    """Say whether it declines what it cannot answer when it is asked the plain question."""
+    shares = [results.of_judge(name, form) for name in ABSTENTIONS]
+    gap, within = (results.of_judge(name, form) for name in (GAP, f"{GAP}_within"))
+    counts = " and ".join(
+        f"{_count(share)} {kind}" for share, kind in zip(shares, KINDS, strict=True)
+    )
+    said = f"asked plainly, it declined {counts}"
+    often = opening.how_often(shares[0])
+    fewest = min(share.denominator or share.n for share in shares)
+    if all(share.value == 0 for share in shares):
+        return f"Asked plainly, it never declined: {counts}."
+    if gap.low is None or gap.high is None or not often or fewest < FEW:
+        return (
+            f"There are too few questions to say whether it declines what it cannot answer: {said}."
+        )
+    if gap.high < 0:
+        return f"It declines the wrong questions: {said}."
+    if gap.low <= 0 and often != "rarely":
+        return f"It shows no clear sense of what it cannot answer: {said}."
+    if gap.low > 0 and within.low is not None and within.low <= 0:
+        sense = "within a type of question, it shows no clear sense of what it cannot answer"
+        return f"{capital(said)}; {sense}."
+    return f"It {often} declines what it cannot answer: {said}."
 
 
 def _count(share: Estimate) -> str:
     count = (share.value or 0) * share.n if share.numerator is None else share.numerator
     return f"{count:,.0f} of {share.denominator or share.n:,.0f}"
-
-
-def _declines(results: SelectiveResults, form: str, when: str, before: str, kinds: Kinds) -> str:
-    none, some = shares = [results.of_judge(name, form) for name in ABSTENTIONS]
-    gap = results.of_judge(GAP, form)
-    if none.value == 0 and some.value == 0:
-        return (
-            f"It never declined{when}: it answered all {none.n:,} {kinds.cannot} and all "
-            f"{some.n:,} {kinds.can}."
-        )
-    counts = f"{before}it declined {_of_both(shares, kinds)}"
-    often = opening.how_often(none)
-    fewest = min(share.denominator or share.n for share in shares)
-    if gap.low is None or gap.high is None or not often or fewest < FEW:
-        return f"There are too few questions to say whether it declines {kinds.what}: {counts}."
-    if gap.high < 0:
-        return f"It declines the wrong questions: {counts}."
-    within = results.of_judge(f"{GAP}_within", form)
-    if gap.low <= 0 and often != "rarely":
-        return f"It shows no clear sense of {kinds.what}: {counts}."
-    if gap.low > 0 and within.low is not None and within.low <= 0:
-        sense = f"within a type of question, it shows no clear sense of {kinds.what}"
-        return f"{capital(counts)}; {sense}."
-    return f"It {often} declines {kinds.what}: {counts}."
 
 
 def _finds(results: SelectiveResults, form: str) -> str:
@@ -271,23 +234,10 @@ def answers_read(
 
 
 def _form_read(results: SelectiveResults, manifest: Manifest, form: str) -> Iterator[PartRead]:
-    name = line(manifest.judge_signature or manifest.judge, 60)
-    if manifest.judge != "rules":
-        yield judged.unknown_part(manifest, name, "tells right from wrong answers", "right")
-        yield judged.unknown_part(manifest, name, "sees that an answer declines", "doubt")
-        return
-    counts = reader_accuracy() if manifest.judge_signature == SIGNATURE else None
-    kind: Form = "long" if form == "long" else "short"
-    contents, texts = None, None
-    if counts is not None:
-        place = kind, _words_of(results, form), judged.run_writer(manifest)
-        contents = nearest_contents(counts, *place)
-        texts = nearest_texts(counts, *place, unanswerable=bool(declining_form(results)))
-    parts = [
-        judged.right_part(name, FORMS[form], contents),
-        judged.declining_part(name, FORMS[form], texts),
-    ]
-    yield from reversed(parts) if declining_form(results) else parts
+    both, words = bool(declining_form(results)), _words_of(results, form)
+    right = judged.right_read(manifest, form, words)
+    declined = judged.declining_read(manifest, form, words, both)
+    yield from (declined, right) if both else (right, declined)
 
 
 def _words_of(results: SelectiveResults, form: str) -> float | None:
@@ -324,12 +274,7 @@ def fates_table(results: SelectiveResults, forms: Sequence[str]) -> NumberTable:
         for asked in ASKED
         if any(results.each("answer_count", form=form, asked=asked))
     ]
-    one_form, one_kind = (len({place[n] for place in places}) == 1 for n in (0, 1))
-    columns = {
-        f[0] if one_kind else f[1] if one_form else ", ".join(f): place
-        for place in places
-        if (f := (FORMS[place[0]], place[1]))
-    }
+    columns = {f"{FORMS[form]}, {asked}": (form, asked) for form, asked in places}
 
     def found(did: str, place: tuple[str, str]) -> Entry:
         e = results.of_judge("answer_count", place[0], asked=place[1], did=did or "right")
@@ -373,36 +318,31 @@ def _names_of(scores: Iterable[str]) -> dict[str, str]:
     return {label: name for name in scores if (label := score_label(name)) != name}
 
 
-#: what the columns of scores are
-COLUMNS = {
-    "AUROC within type": "AUROC over only those pairs that are about the same type of fact. A "
-    "model that knows nothing and answers from type priors can have a high pooled AUROC, but has "
-    ".5 here.",
-    "AUROC": "The share of pairs of a right and another answer in which the right one has the "
-    "lower score. Ties count half; .5 is chance. Scores are ranked only if at least five answers "
-    "are right and five are not. Behind an interval stand the pairs in order, and all pairs.",
-    "unknown": "AUROC for facts that no draw got right, whatever the answer said. Scores that "
-    "compare draws use some of the same draws.",
-    "PRR": "Prediction-rejection ratio: 1 = rejects wrong answers first, 0 = at random.",
-    "AURAC": "Area under the curve of accuracy against the share of questions answered.",
-    "with length": "Rank correlation of the score with the number of words of the answer.",
-}
+#: columns of all scores
+COLUMNS = ("auroc_within", "auroc", UNKNOWN, "prr", "aurac", "length_correlation")
+OF_UNKNOWN = (
+    "AUROC for facts that no draw got right, whatever the answer said. Scores that compare draws "
+    "use some of the same draws."
+)
 
 
 def every_score_table(results: SelectiveResults, form: str) -> NumberTable:
     """Return every number of the scores of a form that have a value, the best score first."""
-    judge, within = results.judge(form), results.within(form)
-    names = ("auroc_within", "auroc", "unknown", "prr", "aurac", "length_correlation")
-    columns = dict(list(zip(COLUMNS, names, strict=True))[not within :])
+    judge = results.judge(form)
+    columns = {UNKNOWN if n == UNKNOWN else NUMBERS[n].column: n for n in COLUMNS}
+    if not results.within(form):
+        del columns[NUMBERS["auroc_within"].column]
 
     def found(score: str, name: str) -> Entry:
-        if name == "unknown":
-            return results.best(form, score, "unknown")
+        if name == UNKNOWN:
+            return results.best(form, score, UNKNOWN)
         return results.get(name, form=form, against=judge, score=score)
 
+    means = {head: NUMBERS[n].meaning for head, n in columns.items() if n != UNKNOWN}
     ranked = results.ranked(form)
     caption = f"All scores against {line(judge, 60)}, {FORMS[form]}"
-    return grid(caption, _named(ranked), columns, found, meanings=_names_of(ranked) | COLUMNS)
+    means |= {UNKNOWN: OF_UNKNOWN} | _names_of(ranked)
+    return grid(caption, _named(ranked), columns, found, meanings=means)
 
 
 def by_judge_table(
@@ -470,16 +410,10 @@ def metrics_table(results: SelectiveResults, form: str) -> NumberTable:
     return grid(caption, rows | _named(ranked) if ranked else {}, columns, found)
 
 
-MAJORITY = (
-    "most others: the majority of the other metrics, without ties. Word-overlap metrics make the "
-    "same mistakes, so their majority is not ground truth; sayso score compares with people."
-)
-
-
 def agreement_table(
-    results: Results, form: str, judge: str, caption: str, who: str = "", *, others: bool = False
+    results: Results, form: str, judge: str, caption: str, who: str = ""
 ) -> NumberTable:
-    """Return how often every two answer metrics agree, and each with most of the ``others``.
+    """Return how often every two answer metrics agree.
 
     The judge comes first; ``who`` it is, if it has a name of its own.
     """
@@ -489,21 +423,13 @@ def agreement_table(
         pairs[first, second] = pairs[second, first] = e
     metrics = sorted(dict.fromkeys(one for one, _ in pairs), key=lambda one: one != judge)
     rows = {(who if one == judge else "") or metric_label(one, judge): one for one in metrics}
-
-    def found(one: str, two: str) -> Entry:
-        if not two:
-            return results.get("metric_against_others", form=form, against=one)
-        return "" if one == two else pairs.get((one, two))
-
-    columns = rows | ({"most others": ""} if others else {})
     return grid(
         caption,
         rows,
-        columns,
-        found,
+        rows,
+        lambda one, two: "" if one == two else pairs.get((one, two)),
         labels=("metric",),
-        written="own" if others else "plain",
-        notes=[MAJORITY] if others else (),
+        written="plain",
     )
 
 
@@ -561,18 +487,21 @@ def rejected_table(results: SelectiveResults, form: str) -> NumberTable:
     return grid(f"{caption}, {FORMS[form]}", rows, REJECTED, found, notes=[FIFTHS])
 
 
-def not_computed(results: SelectiveResults) -> list[NumberTable]:
-    """Return the scores without a value, a table for each reason."""
-    missing: dict[str, dict[str, list[str]]] = {}
-    for form in results.forms:
-        for score, e in results.by("score", "auroc", form=form, against=results.judge(form)):
-            if e.value is None:
-                reason = line(e.problem or "no value", 200)
-                missing.setdefault(reason, {}).setdefault(score, []).append(FORMS[form])
-    return [
-        grid(f"Not computed: {why}", _named(of), {"in": of}, lambda one, of: ", ".join(of[one]))
-        for why, of in missing.items()
-    ]
+def not_computed(results: SelectiveResults) -> NumberTable:
+    """Return the scores without a value, and why they have none."""
+    rows = {
+        (score_label(score), FORMS[form]): e
+        for form in results.forms
+        for score, e in results.by("score", "auroc", form=form, against=results.judge(form))
+        if e.value is None
+    }
+    return grid(
+        "Scores without a value",
+        rows,
+        {"why": ""},
+        lambda e, _: line(e.problem or "no value", 200),
+        labels=("score", "in"),
+    )
 
 
 # ---- charts
@@ -589,9 +518,7 @@ def auroc_bars(results: SelectiveResults, width: int) -> Drawing | None:
         for name in dict.fromkeys([*names, *REFERENCES])
         for form in results.forms
     ]
-    # the best score of the first form on top
-    first = {row["row"]: row["value"] or 0 for row in reversed(rows) if row["value"] is not None}
-    order = sorted(dict.fromkeys(row["row"] for row in rows), key=lambda n: -first.get(n, 0))
+    order = list(dict.fromkeys(row["row"] for row in rows))
     return forest_plot(rows, order, width, "AUROC: right answers against others", [], base=0.5)
 
 
@@ -618,7 +545,6 @@ def sheet(
 ) -> Sheet:
     """Return all that is shown of the numbers; see :class:`sayso.protocols.protocol.Report`."""
     results = SelectiveResults(estimates)
-    kinds = kinds_of(run.read("questions", Question)) if run is not None else PLAIN
     form = declining_form(results)
     bars = Chart(
         "auroc",
@@ -633,8 +559,8 @@ def sheet(
     named = list(_named_numbers(results))
     return Sheet(
         DECLINING if form else HEADING,
-        _opening(results, manifest, kinds),
-        _declining_tiles(results, form, kinds) if form else _score_tiles(results),
+        _opening(results, manifest),
+        _declining_tiles(results, form) if form else _score_tiles(results),
         bars if ranks else None,
         fates_table(results, counts) if counts else best_scores_table(results),
         [
@@ -672,45 +598,48 @@ TERMS = (
 )
 
 
-def _declining_tiles(results: SelectiveResults, form: str, kinds: Kinds) -> list[Tile]:
+def _declining_tiles(results: SelectiveResults, form: str) -> list[Tile]:
     """Return what was declined, asked plainly and told to express uncertainty."""
     told = results.of_judge(GAP, form, **dict(TOLD)).value is not None
     asked = {"plainly": {}, "told to hedge": dict(TOLD)} if told else {"": {}}
-    labels = {
-        ABSTENTIONS[0]: f"declined of {kinds.cannot}",
-        ABSTENTIONS[1]: f"declined of questions {kinds.can}",
-        GAP: "abstention gap (G): 0 = blind, 1 = perfect",
-    }
-    found = {
-        label: [(how, results.of_judge(name, form, **part)) for how, part in asked.items()]
+    labels = dict(zip(ABSTENTIONS, (f"declined of {kind}" for kind in KINDS), strict=True))
+    labels[GAP] = "G, their difference: 1 = perfect, 0 = blind, below 0 = declines the wrong ones"
+    return _tiles(
+        (label, [(how, results.of_judge(name, form, **part)) for how, part in asked.items()])
         for name, label in labels.items()
-    }
-    return _tiles(found)
+    )
 
 
 def _score_tiles(results: SelectiveResults) -> list[Tile]:
     """Return the errors, the AUROC of the best score and of length, and what was not hedged."""
     forms = {FORMS[f] if results.forms[1:] else "": f for f in results.forms if results.judge(f)}
     ranked = {of: form for of, form in forms.items() if _ranks(results, form)}
-    found = {
-        "answers that are not right": {
-            of: results.of_judge("error_rate", f) for of, f in forms.items()
-        },
-        "AUROC of the best score": {of: best_score(results, f) for of, f in ranked.items()},
-        "AUROC of plain length": {of: results.best(f, LENGTH) for of, f in ranked.items()},
-        "not hedged when told to express uncertainty": {
-            of: results.of_judge(OF_WORDS[0], f, score=WORDS) for of, f in forms.items()
-        },
-    }
-    return _tiles({label: [*values.items()] for label, values in found.items()})
+    words = [(of, results.of_judge(OF_WORDS[0], f, score=WORDS)) for of, f in forms.items()]
+    return _tiles(
+        [
+            (
+                "answers that are not right",
+                [(of, results.of_judge("error_rate", f)) for of, f in forms.items()],
+            ),
+            (
+                "AUROC of the best score",
+                [(of, best_score(results, f)) for of, f in ranked.items()],
+            ),
+            (
+                "AUROC of plain length",
+                [(of, results.best(f, LENGTH)) for of, f in ranked.items()],
+            ),
+            ("not hedged when told to express uncertainty", words),
+        ]
+    )
 
 
-def _tiles(found: Mapping[str, Sequence[tuple[str, Estimate]]]) -> list[Tile]:
+def _tiles(found: Iterable[tuple[str, Sequence[tuple[str, Estimate]]]]) -> list[Tile]:
     """Return tiles of what has a value and was read."""
-    tiles = [
+    tiles = (
         Tile(label, [(of, e) for of, e in values if as_read(e).value is not None])
-        for label, values in found.items()
-    ]
+        for label, values in found
+    )
     return [tile for tile in tiles if tile.values]
 
 
@@ -767,12 +696,12 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
         if results.ranked(form)
     ]
     agreements = [
-        agreement_table(results, f, results.judge(f), f"Same verdict, {FORMS[f]}", others=True)
-        for f in forms
+        agreement_table(results, f, results.judge(f), f"Same verdict, {FORMS[f]}") for f in forms
     ]
+    absent = not_computed(results)
     note = (
-        "Abstaining, refusing and asking back count as declining; a hedged answer does not. Where "
-        "right minus wrong is below 0, never answering would have scored higher."
+        "Abstaining, refusing and asking back count as declining; a hedged answer does not. "
+        "Below 0, right minus wrong says that it stated more false answers than right ones."
     )
     return [
         Section(
@@ -800,7 +729,7 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
         Section(
             "length", "Is it only the length of the answers?", each(audit_table, rejected_table)
         ),
-        Section("not-computed", "Which scores were not computed, and why?", not_computed(results)),
+        Section("not-computed", "Which scores were not computed, and why?", [absent]),
     ]
 
 
