@@ -452,6 +452,24 @@ def forest_plot(
     return finish(chart, width, layout.height(_row_height(len(forms), len(present))))
 
 
+def rows_plot(
+    rows: Iterable[tuple[Sequence[str], Sequence[object]]],
+    kinds: Sequence[str],
+    width: int,
+    title: str,
+    base: float = 0.5,
+) -> Drawing | None:
+    """Return the rows of a table as rows of points, a kind for each column."""
+    points = [
+        chart_row(" · ".join(labels), kind, e)
+        for labels, entries in rows
+        for kind, e in zip(kinds, entries, strict=True)
+        if isinstance(e, Estimate)
+    ]
+    order = list(dict.fromkeys(row["row"] for row in points))
+    return forest_plot(points, order, width, title, [], kinds, base)
+
+
 def share_plot(rows: list[Row], width: int) -> Drawing | None:
     """Return shares that agree (:func:`chart_row`) as rows, by series."""
     order, kinds = (list(dict.fromkeys(row[key] for row in rows)) for key in ("row", "series"))

@@ -62,7 +62,7 @@ def test_no_wrong_guess_is_called_knowledge() -> None:
     assert len(row) == 9
     assert "knows" not in " ".join([*row, *(text for term in report.TERMS for text in term)])
     tiles = {tile.label: dict(tile.values) for tile in report.sheet(found.all).tiles}
-    assert tiles["unsure, but sounds sure"]["Vanilla, short"].numerator == 29
+    assert tiles["unsure, but sounds sure"]["Vanilla, short answers"].numerator == 29
 
 
 def test_missing_readings_are_told_in_words() -> None:
@@ -112,8 +112,8 @@ def test_a_gain_stands_beside_both_skills() -> None:
         first=Estimate("skill_shared", WHERE, -0.1, n=9),
         second=Estimate("skill_shared", OTHER, 0.2, n=9),
     )
-    assert plain[:4] == ["Vanilla", "short", "−0.10", "–"]
-    assert other[:4] == ["Uncertainty", "short", "+0.20", "+0.30 [+0.20, +0.40]"]
+    assert plain[:4] == ["Vanilla", "short answers", "−0.10", "–"]
+    assert other[:4] == ["Uncertainty", "short answers", "+0.20", "+0.30 [+0.20, +0.40]"]
 
 
 def test_a_gain_has_its_corrected_p() -> None:
@@ -198,7 +198,7 @@ def test_a_skill_of_a_domain_without_an_interval_is_not_shown() -> None:
         Estimate("skill", (*WHERE, ("domain", "few")), 0.9, n=3),
     ]
     table = report.slice_table(FaithfulnessResults(rows), "domain")
-    assert shown(table) == [["Vanilla", "short", "<b>", "+0.10 [0.00, +0.20]"]]
+    assert shown(table) == [["Vanilla", "short answers", "<b>", "+0.10 [0.00, +0.20]"]]
 
 
 def test_every_way_to_ask_has_a_name() -> None:

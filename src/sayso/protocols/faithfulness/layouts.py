@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from statistics import mean
 
@@ -37,53 +36,24 @@ def _methods(shown: LayoutRuns) -> list[str]:
     return list(dict.fromkeys(dict(e.where)["method"] for e in skills if len(e.where) == 2))
 
 
-def _number(results: Results, name: str, method: str) -> Estimate:
+def _number(name: str, method: str, results: Results) -> Estimate:
     """Return a number of a method; one that is not there has the reason why it was not asked."""
     found = results.find(name, form="short", method=method)
     why = results.get("skill", form="short", method=method).problem
     return found or Estimate(name, problem=why or "not computed in this run")
 
 
-def _of_methods(
-    shown: LayoutRuns,
-    caption: str,
-    columns: Mapping[str, tuple[Results, str]],
-    notes: Sequence[str] = (),
-) -> NumberTable:
-    """Return a row for each method; a column is a number of a run."""
-    rows: dict[str | tuple[str, ...], str] = {part_label("method", m): m for m in _methods(shown)}
-    return grid(
-        caption, rows, columns, lambda method, of: _number(*of, method),
-        labels=("method",), written="plain", notes=notes,
-    )  # fmt: skip
-
-
-def _numbers(table: NumberTable) -> Iterator[tuple[str, list[Estimate]]]:
-    """Yield what each row of a table is called in a chart, and its numbers."""
-    for labels, entries in table.rows:
-        yield " · ".join(labels), [e for e in entries if isinstance(e, Estimate)]
-
-
-def _forest(table: NumberTable, title: str, kinds: tuple[str, ...]) -> NumberTable:
-    """Return a table with a chart of its rows, a kind for each column."""
-    order = list(dict.fromkeys(name for name, _ in _numbers(table)))
-    points = [
-        charts.chart_row(name, kind, e)
-        for name, entries in _numbers(table)
-        for kind, e in zip(kinds, entries, strict=True)
-    ]
-    drawn = partial(charts.forest_plot, points, order, references=[], kinds=kinds, base=0.5)
-    return table._replace(chart=partial(drawn, title=title))
-
-
 def table1(shown: LayoutRuns) -> list[NumberTable]:
     """Return a table for each score: methods by models and data sets, short answers."""
+    rows = {part_label("method", method): method for method in _methods(shown)}
     tables = []
     for name, title in SCORES.items():
-        columns = {" · ".join(labels): (results, name) for labels, results, _ in shown.each()}
+        columns = {" · ".join(labels): results for labels, results, _ in shown.each()}
         notes = (NOT_THEIRS,) if name == "mfg" else (OWN_BINS, NOT_THEIRS)
         caption = f"{title}, short answers: methods by models."
-        tables.append(_of_methods(shown, caption, columns, notes))
+        find = partial(_number, name)
+        table = grid(caption, rows, columns, find, labels=("method",), notes=notes)
+        tables.append(table._replace(written="plain"))
     return tables
 
 
@@ -104,7 +74,9 @@ def figure2(shown: LayoutRuns) -> list[NumberTable]:
         "value.", rows, {"people [quartiles]": 0, "offline reader": 1}, lambda row, at: row[at],
         labels=("phrase",), written="plain",
     )  # fmt: skip
-    return [_forest(table, "probability", ("people: median and quartiles", "offline reader"))]
+    kinds = ("people: median and quartiles", "offline reader")
+    drawn = partial(charts.rows_plot, table.rows, kinds, title="probability")
+    return [table._replace(chart=drawn)]
 
 
 def figure1(shown: LayoutRuns) -> list[NumberTable]:
@@ -140,10 +112,10 @@ def figure3(shown: LayoutRuns) -> list[NumberTable]:
     rows: dict[str | tuple[str, ...], Results] = {of: results for of, results, _ in shown.each()}
     caption = f"Plain answers ({part_label('method', VANILLA)}), by model: means of three numbers."
     table = grid(
-        caption, rows, kinds, lambda results, name: _number(results, name, VANILLA),
+        caption, rows, kinds, lambda results, name: _number(name, VANILLA, results),
         labels=shown.heads, written="plain",
     )  # fmt: skip
-    return [_forest(table, "mean", tuple(kinds))]
+    return [table._replace(chart=partial(charts.rows_plot, table.rows, [*kinds], title="mean"))]
 
 
 #: name, what it shows, where it stands, and how it is made

@@ -198,8 +198,6 @@ def _checks(manifest: Manifest, reader: str, part: str) -> str:
 
 # ---- tables: a row for each method in each form
 
-#: where space is short
-NARROW_FORMS = {"short": "short", "long": "paragraph"}
 #: which numbers of two runs can be compared
 EQUAL_BINS = (
     "Skill is the mean of the levels of confidence that a run reaches, and each level counts the "
@@ -242,7 +240,7 @@ def method_rows(results: FaithfulnessResults) -> dict[tuple[str, str], dict[str,
 
 def _labels(where: Mapping[str, str]) -> tuple[str, str]:
     """Return what the row of a method in a form is called."""
-    return line(part_label("method", where["method"]), 40), NARROW_FORMS[where["form"]]
+    return line(part_label("method", where["method"]), 40), FORMS[where["form"]]
 
 
 def method_table(

@@ -33,6 +33,10 @@ PAPER = "Santilli et al. 2024 (arXiv 2504.13677)"
 BY_PEOPLE = "people+"
 
 
+#: scores that a chart shows however they do: what others are held against, and trained ones
+ALWAYS = ("p_true", "p_ik", OTHER_DATA, *REFERENCES)
+
+
 def figure1(shown: LayoutRuns) -> list[NumberTable]:
     """Return the mean AUROC over data sets of every score, a table for each answer metric."""
     found = {
@@ -45,20 +49,23 @@ def figure1(shown: LayoutRuns) -> list[NumberTable]:
     for against in dict.fromkeys(metric for metric, _ in found):
         means = {score: some for (metric, score), some in found.items() if metric == against}
         values = {s: [e.value for e in some if e.value is not None] for s, some in means.items()}
-        mean = {score: sum(some) / max(1, len(some)) for score, some in values.items()}
-        means = {score: means[score] for score in sorted(means, key=lambda score: -mean[score])}
+        order = sorted(means, key=lambda s: -sum(values[s]) / max(1, len(values[s])))
         table = grid(
             f"AUROC of scores against {metric_label(against)}, short answers, {over}, with joint "
             "95 % intervals (sampling error only). The paper uses ROUGE-L and a judge. The chart "
             "shows the best scores and the baselines, and marks scores of several samples and "
             "trained ones.",
-            {(score_label(score), _made_from(score)): some for score, some in means.items()},
+            {(score_label(score), _made_from(score)): means[score] for score in order},
             {model: place for place, model in enumerate(shown.models)},
             lambda some, place: some[place],
             labels=("score", "made from"),
             written="plain",
         )
-        tables.append(table._replace(chart=_bars(means, shown.models)))
+        best = [score for score in order if score not in ALWAYS]
+        drawn = {*ALWAYS, *best[: charts.MOST_ROWS - len(order) + len(best)]}
+        rows = [row for score, row in zip(order, table.rows, strict=True) if score in drawn]
+        bars = partial(charts.rows_plot, rows, shown.models, title="AUROC")
+        tables.append(table._replace(chart=bars))
     return tables
 
 
@@ -68,26 +75,6 @@ def _made_from(score: str) -> str:
         return "training"
     method = SCORES.get(score)
     return "samples" if method and "draws" in method.needs else "the answer"
-
-
-#: scores that a chart shows however they do: what others are held against, and trained ones
-ALWAYS = ("p_true", "p_ik", OTHER_DATA, *REFERENCES)
-
-
-def _bars(means: Mapping[str, Sequence[Estimate]], models: Sequence[str]) -> charts.Maker:
-    """Return the chart of the best scores, and of those that are always there, in their order."""
-    always = sum(score in ALWAYS for score in means)
-    best = [score for score in means if score not in ALWAYS][: charts.MOST_ROWS - always]
-    points = []
-    for score in means:
-        if score in best or score in ALWAYS:
-            source = "" if _made_from(score) == "the answer" else f" ({_made_from(score)})"
-            name = score_label(score) + source
-            points += [
-                charts.chart_row(name, m, e) for m, e in zip(models, means[score], strict=True)
-            ]
-    order = list(dict.fromkeys(row["row"] for row in points))
-    return lambda width: charts.forest_plot(points, order, width, "AUROC", [], models, 0.5)
 
 
 def table1(shown: LayoutRuns) -> list[NumberTable]:
@@ -124,28 +111,25 @@ def _rejected(
     """
     rows: dict[tuple[str, ...], dict[str, Estimate]] = {}
     points: list[charts.Row] = []
-    there = {part_of(e.where, "fifth") for own in right.values() for e in own.rejected}
     for labels, own in right.items():
         for e in own.rejected:
-            parts = dict(e.where)
-            if parts.get("against", "").startswith(only):
-                heads, fifth = (*labels, metric_label(parts["against"])), parts["fifth"]
+            against, fifth = part_of(e.where, "against"), part_of(e.where, "fifth")
+            if against.startswith(only):
+                heads = (*labels, metric_label(against))
                 rows.setdefault(heads, {})[fifth] = e
                 points.append(charts.point(" · ".join(heads), own.words[int(fifth) - 1], e))
-    empty = ", ".join(n for n in "12345" if n not in there)
-    lack = f"no answer in fifth {empty}: answers of equal length stay in one fifth"
     who = " ".join(dict.fromkeys(one.who for one in right.values()))
     titles = "words of the answer, mean of each fifth", "share rejected"
     table = grid(
         f"(b) Right answers that the metric rejects, by fifths of their length. {who}",
         rows,
-        {f"fifth {n}": n for n in sorted(filter(None, there))},
+        {f"fifth {n}": n for n in "12345"},
         lambda some, n: some.get(n),
         labels=(*shown.heads, "series"),
         written="plain",
-        notes=[lack] if empty else (),
+        notes=["Answers of equal length stay in one fifth."],
     )
-    return table._replace(chart=lambda width: charts.series_chart(points, width, titles))
+    return table._replace(chart=partial(charts.series_chart, points, titles=titles))
 
 
 class _RightAnswers(NamedTuple):

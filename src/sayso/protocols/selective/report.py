@@ -23,7 +23,7 @@ from sayso.protocols.selective.rows import WORDS, rows_of_folder
 from sayso.records import Estimate, Results, part_of, tier_order
 from sayso.report import opening
 from sayso.report.answers import cards
-from sayso.report.charts import Drawing, chart_row, forest_plot, point, series_chart
+from sayso.report.charts import Drawing, point, rows_plot, series_chart
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import FORMS, TIERS, capital, covers, tier_label
@@ -208,10 +208,7 @@ def _what_they_did(results: SelectiveResults, form: str, missed: int) -> str | N
     wrong = results.count(form, "wrong")
     if wrong is None or wrong == missed:
         return "" if wrong is None else None
-    parts = [f"{f'{wrong:,.0f}' if wrong else 'none'} wrong"]
-    silent = results.count(form, "declined", ASKED[:1])
-    counted = part_of(results.of_judge("error_rate", form).signature, "abstained") == "incorrect"
-    return f" ({', '.join([*parts, *([f'{silent:,.0f} declined'] if silent and counted else [])])})"
+    return f" ({wrong:,.0f} wrong; the others declined, hedged or stated no value)"
 
 
 def best_score(results: SelectiveResults, form: str) -> Estimate:
@@ -266,11 +263,11 @@ DID = {
 RARE = ("hedged_other", "nothing", "ungraded")
 
 
-def fates_table(results: SelectiveResults, forms: Sequence[str]) -> NumberTable:
+def fates_table(results: SelectiveResults) -> NumberTable:
     """Return how many answers did what, of answerable and of unanswerable questions."""
     places = [
         (form, asked)
-        for form in forms
+        for form in results.forms
         for asked in ASKED
         if any(results.each("answer_count", form=form, asked=asked))
     ]
@@ -290,11 +287,11 @@ SHOWN = 8
 
 
 def best_scores_table(results: SelectiveResults) -> NumberTable:
-    """Return the AUROC of the best scores of each form, of length and of the model's words."""
+    """Return the AUROC of the best scores of each form, and of what they are read against."""
     forms = {FORMS[form]: form for form in results.forms if results.ranked(form)}
     most = SHOWN // max(1, len(forms))
     best = [name for form in forms.values() for name in results.scores(form)[:most]]
-    best += [n for n in (LENGTH, WORDS) if any(n in results.ranked(f) for f in forms.values())]
+    best += [n for n in REFERENCES if any(n in results.ranked(f) for f in forms.values())]
     within = " within type of fact" if any(map(results.within, forms.values())) else ""
     note = f"The {most} best of each form; of equal scores the choice is arbitrary. All are below."
     caption = f"Right answers against others: AUROC{within} (.5 = chance)"
@@ -466,10 +463,6 @@ REJECTED = {
     "slope": "false_negative_slope",
     "length alone": "auroc_length_closed_form",
 }
-FIFTHS = (
-    "Equal lengths stay in one fifth. slope: rise per fifth. length alone: the AUROC that plain "
-    "length would get against this metric if length were unrelated to correctness."
-)
 
 
 def rejected_table(results: SelectiveResults, form: str) -> NumberTable:
@@ -484,7 +477,8 @@ def rejected_table(results: SelectiveResults, form: str) -> NumberTable:
 
     caption = f"Right answers (judge: {line(results.judge(form), 40)}) that a metric rejects"
     rows = {metric_label(by): by for by, _ in results.by("against", "false_negatives", form=form)}
-    return grid(f"{caption}, {FORMS[form]}", rows, REJECTED, found, notes=[FIFTHS])
+    means = {head: NUMBERS[n].meaning for head, n in REJECTED.items() if not n.isdecimal()}
+    return grid(f"{caption}, {FORMS[form]}", rows, REJECTED, found, meanings=means)
 
 
 def not_computed(results: SelectiveResults) -> NumberTable:
@@ -506,20 +500,11 @@ def not_computed(results: SelectiveResults) -> NumberTable:
 
 # ---- charts
 
-#: rows of the bars
-MOST_BARS = 16
-
 
 def auroc_bars(results: SelectiveResults, width: int) -> Drawing | None:
-    """AUROC of the best scores and of plain length, by form, with intervals and a line at .5."""
-    names = [n for form in results.forms for n in results.ranked(form)[: MOST_BARS // 2]]
-    rows = [
-        chart_row(score_label(name), FORMS[form], results.best(form, name))
-        for name in dict.fromkeys([*names, *REFERENCES])
-        for form in results.forms
-    ]
-    order = list(dict.fromkeys(row["row"] for row in rows))
-    return forest_plot(rows, order, width, "AUROC: right answers against others", [], base=0.5)
+    """AUROC of the first table, with intervals and a line at .5."""
+    table = best_scores_table(results)
+    return rows_plot(table.rows, table.columns, width, "AUROC: right answers against others")
 
 
 def risk(results: SelectiveResults, form: str, width: int) -> Drawing | None:
@@ -546,26 +531,24 @@ def sheet(
     """Return all that is shown of the numbers; see :class:`sayso.protocols.protocol.Report`."""
     results = SelectiveResults(estimates)
     form = declining_form(results)
-    bars = Chart(
-        "auroc",
-        partial(auroc_bars, results),
-        "AUROC of scores with 95 % intervals; the tables below have the values.",
+    caption = (
         "AUROC of the best scores and of the baselines, right answers against others, with 95 % "
-        "intervals; within type of fact where there are types. The line is chance.",
+        "intervals; within type of fact where there are types. The line is chance."
     )
+    bars = Chart("auroc", partial(auroc_bars, results), caption, caption)
     ranks = any(_ranks(results, f) for f in results.forms)
-    counts = [form] if form else [] if ranks else results.forms
-    others = fates_table(results, [f for f in results.forms if f not in counts])
+    counted = bool(form) or not ranks
+    fates = fates_table(results)
     named = list(_named_numbers(results))
     return Sheet(
         DECLINING if form else HEADING,
         _opening(results, manifest),
         _declining_tiles(results, form) if form else _score_tiles(results),
         bars if ranks else None,
-        fates_table(results, counts) if counts else best_scores_table(results),
+        fates if counted else best_scores_table(results),
         [
             corrected_section(run, NUMBERS, part_label),
-            Section("fates", f"What did its {'other ' if counts else ''}answers do?", [others]),
+            Section("fates", "What did its answers do?", [] if counted else [fates]),
             *_sections(results, [] if ranks else [bars]),
             missing_section(named),
         ],
@@ -612,24 +595,20 @@ def _declining_tiles(results: SelectiveResults, form: str) -> list[Tile]:
 
 def _score_tiles(results: SelectiveResults) -> list[Tile]:
     """Return the errors, the AUROC of the best score and of length, and what was not hedged."""
-    forms = {FORMS[f] if results.forms[1:] else "": f for f in results.forms if results.judge(f)}
-    ranked = {of: form for of, form in forms.items() if _ranks(results, form)}
-    words = [(of, results.of_judge(OF_WORDS[0], f, score=WORDS)) for of, f in forms.items()]
+    judged_forms = [form for form in results.forms if results.judge(form)]
+    ranked = [form for form in judged_forms if _ranks(results, form)]
+
+    def of(forms: Sequence[str], number: Callable[[str], Estimate]) -> list[tuple[str, Estimate]]:
+        return [(FORMS[form] if results.forms[1:] else "", number(form)) for form in forms]
+
+    errors = partial(results.of_judge, "error_rate")
+    words = partial(results.of_judge, OF_WORDS[0], score=WORDS)
     return _tiles(
         [
-            (
-                "answers that are not right",
-                [(of, results.of_judge("error_rate", f)) for of, f in forms.items()],
-            ),
-            (
-                "AUROC of the best score",
-                [(of, best_score(results, f)) for of, f in ranked.items()],
-            ),
-            (
-                "AUROC of plain length",
-                [(of, results.best(f, LENGTH)) for of, f in ranked.items()],
-            ),
-            ("not hedged when told to express uncertainty", words),
+            ("answers that are not right", of(judged_forms, errors)),
+            ("AUROC of the best score", of(ranked, partial(best_score, results))),
+            ("AUROC of plain length", of(ranked, partial(results.best, score=LENGTH))),
+            ("not hedged when told to express uncertainty", of(judged_forms, words)),
         ]
     )
 
@@ -684,17 +663,15 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
     def each(*tables: Callable[[SelectiveResults, str], NumberTable]) -> list[NumberTable]:
         return [table(results, form) for table in tables for form in forms]
 
-    about = "share not right among the answers given, when the least certain are withheld."
-    risks = [
-        Chart(
-            f"risk against coverage {form}",
-            partial(risk, results, form),
-            f"{capital(FORMS[form])}: {about}",
-            f"{capital(FORMS[form])}: {about} The model's own words are one point.",
-        )
-        for form in forms
-        if results.ranked(form)
-    ]
+    about = (
+        "share not right among the answers given, when the least certain are withheld. The model's "
+        "own words are one point."
+    )
+    risks = []
+    for form in forms:
+        said = f"{capital(FORMS[form])}: {about}"
+        drawn = partial(risk, results, form)
+        risks.append(Chart(f"risk against coverage {form}", drawn, said, said))
     agreements = [
         agreement_table(results, f, results.judge(f), f"Same verdict, {FORMS[f]}") for f in forms
     ]
