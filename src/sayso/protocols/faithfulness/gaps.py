@@ -114,7 +114,7 @@ def worst(folder: RunFolder, gaps: Sequence[Estimate]) -> list[dict[str, object]
     answers = _stored_answers(folder, {part_of(e.where, "answer") for e in gaps})
     questions = {q.id: q for q in folder.read("questions", Question) if q.id in asked}
     draws, letters = _draws(folder, asked), _comparisons(folder, answers.keys())
-    found = []
+    found: list[dict[str, object]] = []
     for e in gaps:
         answer = answers.get(part_of(e.where, "answer"))
         question = questions.get(part_of(e.where, "question"))
