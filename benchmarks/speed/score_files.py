@@ -4,7 +4,7 @@
         [--plain] [--data FOLDER]
 
 Each size runs in a process of its own, without a model: meanings by rules, verdicts by rules and
-five more metrics, the leaderboard with intervals and the length audit. ``--plain`` leaves golds
+five more metrics and the leaderboard with intervals. ``--plain`` leaves golds
 out: only reading, scoring and writing remain. ``--data`` is the folder of labelled data: then the
 rows are the questions of PopQA, each text of them once; else they are invented, and draws repeat
 texts. CPU is that of all processes (``rows``: until the last row was scored), the peak that of

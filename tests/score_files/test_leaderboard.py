@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from rich.console import Console
 
 from sayso.metrics import intervals
-from sayso.score_files import leaderboard as leaderboard_module
 from sayso.score_files.leaderboard import (
     LENGTH,
     Board,
@@ -182,7 +180,6 @@ def test_fewer_than_five_of_a_kind_are_not_ranked(right: int, wrong: int, told: 
     assert "AUROC" not in text
     assert "score_0" not in text
     assert found.best is None
-    assert found.audits == {}
 
 
 def test_the_words_alone_are_in_every_table_and_never_the_best_score() -> None:
@@ -205,8 +202,6 @@ def test_the_words_alone_are_in_every_table_and_never_the_best_score() -> None:
     assert found.best.value is not None
     assert found.best.value < 0.8
     assert "text_only" not in repr(found)
-    assert "3 scores" in repr(found)
-    assert "text_only" not in found.audits
     text = _shown(found)
     assert "the words alone" in text
     assert "the best of 2 scores" in text
@@ -232,39 +227,3 @@ def test_resamples_are_drawn_once_for_all_scores(monkeypatch: pytest.MonkeyPatch
         _board(scores=scores, rows=60)
         assert sorted({*drawn}) == sorted(drawn)
         assert {(60, 2000), (60, 500)} <= {*drawn}
-
-
-def test_a_board_of_many_answers_says_that_groups_stand_for_resamples(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    found = _board()
-    assert "2,000 resamples" in _shown(found)
-    monkeypatch.setattr(leaderboard_module, "MANY", 60)
-    assert "intervals, from 200 random groups" in _shown(found)
-
-
-def test_audits_are_computed_for_what_is_shown_only() -> None:
-    """Numbers of an audit that nobody reads take no resample; those read later are all there."""
-    rng = np.random.default_rng(0)
-    methods, graders = ["a", "b", "c", "sequence_probability"], ["rouge_l", "rules"]
-    names = ["words", "correct:people", *methods]
-    names += [f"{what}:{by}" for by in graders for what in ("correct", "value")]
-    with FloatColumns(names) as columns:
-        for _ in range(80):
-            right = float(rng.random() < 0.6)
-            row = {name: rng.normal() - right for name in methods[:3]}
-            row |= {"words": float(rng.integers(1, 9)), "correct:rules": right}
-            row["sequence_probability"] = rng.normal()
-            row |= {"correct:rouge_l": right * float(rng.random() < 0.7)}
-            columns.add(number_rows(columns.names, [row]))
-        found = leaderboard_of(columns, methods, graders, "rouge_l", False)
-    audits = [audit for by in found.audits.values() for audit in by.values()]
-    assert len(audits) == 4
-    _shown(found)
-    assert not any({*audit.FIELDS} & {*vars(audit)} for audit in audits)
-    text = _shown(found, verbose=True)
-    assert all(re.search(rf"^{method} +rouge_l ", text, re.M) for method in ("a", "b", "c"))
-    read = [{*audit.FIELDS} & {*vars(audit)} for audit in audits]
-    shown = {"against_metric", "length", "against_truth", "difference", "from_length"}
-    assert all(one == {*shown, "unexplained"} for one in read)
-    assert audits[3].beyond_length.value is not None

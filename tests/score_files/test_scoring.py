@@ -25,6 +25,7 @@ from sayso.cli import execute
 from sayso.datasets.tables import read_table
 from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError
+from sayso.score_files.leaderboard import board_warnings
 from sayso.score_files.score import score, score_file
 from sayso.score_files.write import harmless
 from sayso.scores.evidence import Samples
@@ -164,8 +165,6 @@ def test_a_file_comes_back_with_columns_and_a_leaderboard(tmp_path: Path) -> Non
     assert by["perplexity"].auroc.low > 0.5  # type: ignore[operator]
     assert by["perplexity"].versus_length is not None
     assert by["discrete_semantic_entropy"].auroc.low > 0.5  # type: ignore[operator]
-    sentence = board.audits["sequence_probability"]["rouge_l"].sentence()
-    assert "plain length has" in sentence
 
 
 def test_shuffled_golds_leave_nothing(tmp_path: Path) -> None:
@@ -197,21 +196,19 @@ def test_the_length_trap_is_told(tmp_path: Path) -> None:
         rate = float(rng.lognormal(0, 0.3))
         rows.append({"question": "Who?", "answer": " ".join(words), "gold": f"alpha{i} beta{i}",
                      "token_logprobs": [-rate] * n, "human": right})  # fmt: skip
-    found = score_file(
-        _lines(tmp_path / "a.jsonl", rows), gold_metric="rouge_l", methods=["sequence_probability"]
-    )
-    board = found.board
-    assert board is not None
-    audit = board.audits["sequence_probability"]["rouge_l"]
-    assert audit.against_metric.value == pytest.approx(0.86, abs=0.05)
-    assert audit.against_truth is not None
-    assert audit.against_truth.value == pytest.approx(0.5, abs=0.06)
-    assert audit.from_length is not None
-    assert audit.from_length.value == pytest.approx(0.36, abs=0.08)
-    judges = {judge.name: judge for judge in board.judges}
-    rouge = judges["rouge_l"]
-    assert rouge.false_negatives.slope.low > 0.1  # type: ignore[operator]
-    assert rouge.inflation == pytest.approx(audit.length.value, abs=0.06)
+    by_people, bare = tmp_path / "a.jsonl", [{**row, "human": None} for row in rows]
+    for path, some, area in (
+        (_lines(by_people, rows), rows, 0.5),
+        (_lines(tmp_path / "b.jsonl", bare), bare, 0.86),
+    ):
+        found = score_file(path, gold_metric="rouge_l", methods=["sequence_probability"])
+        board = found.board
+        assert board is not None
+        assert board.judged == len(some)
+        entry = next(e for e in board.entries if e.method == "sequence_probability")
+        assert entry.auroc.value == pytest.approx(area, abs=0.06)
+        told = any("lain length alone" in text for text in board_warnings(board))
+        assert told == (area > 0.8)
 
 
 def test_parquet_keeps_its_columns(tmp_path: Path) -> None:

@@ -39,16 +39,12 @@ def page_of(folder: Path, some: list[dict[str, Any]], **options: Any) -> str:
     return place.read_text(encoding="utf-8")
 
 
-def test_a_page_has_the_board_the_scatters_and_stays_small(tmp_path: Path) -> None:
+def test_a_page_has_the_board_and_stays_small(tmp_path: Path) -> None:
     text = page_of(tmp_path, rows(400), nli="rules")
     assert "400 of 400 answers judged by people: 266 right, 134 not right" in text
     for words in ("the words alone", "plain length (words)", "sequence_probability"):
         assert words in text
-    # scores and ROUGE-L against length, thinned, and the captions say so
-    assert text.count("250 of 400 answers, drawn at random") == 2
-    assert "250 of 266 answers, drawn at random" in text
-    assert "ROUGE-L by number of words, for the answers that are right (judge: people)" in text
-    assert len(text.encode()) < 500_000
+    assert len(text.encode()) < 300_000
     assert "Do people and answer metrics agree?" in text
 
 

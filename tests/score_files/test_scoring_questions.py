@@ -67,19 +67,14 @@ def test_repeated_answers_make_no_interval_narrower(tmp_path: Path) -> None:
         if one.versus_length is not None and many.versus_length is not None:
             gap = width(many.versus_length.difference) / width(one.versus_length.difference)
             assert 0.85 < gap < 1.15
-    for a, b in zip(once.judges, often.judges, strict=True):
-        if a.false_negatives.overall.problem is None and b.false_negatives.overall.problem is None:
-            assert width(b.false_negatives.overall) > 0.85 * width(a.false_negatives.overall)
     assert once.raters is not None
     assert often.raters is not None
     for p, q in zip(once.raters.pairs, often.raters.pairs, strict=True):
         if p.same.problem is None and q.same.problem is None:
             assert width(q.same) > 0.85 * width(p.same)
-    for audit in often.audits["sequence_probability"].values():
-        assert width(audit.against_metric) > 0.85 * width(often.entries[0].auroc)
     out = io.StringIO()
     render_board(often, Console(file=out, width=100))
-    assert "of 80 questions" in " ".join(out.getvalue().split())
+    assert "over 80 questions" in " ".join(out.getvalue().split())
 
 
 def test_answers_to_one_question_are_the_units_themselves(tmp_path: Path) -> None:

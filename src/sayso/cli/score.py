@@ -39,7 +39,7 @@ class ScoreFlags:
     ] = None
     report: Annotated[
         Path | None,
-        Parameter(help="also write a page (.html): leaderboard, plots against length, audits"),
+        Parameter(help="also write a page (.html): leaderboard, chart, examples, who agrees"),
     ] = None
     figures: Figures = ""
     figure_width: FigureWidth = ""
@@ -202,7 +202,7 @@ def score(
     """Score answers you already have: how uncertain is each, and which score can be believed?
 
     Every score that the file allows is written back as a column (higher = less certain); with
-    golds or verdicts of people also a leaderboard with the length audit. No model is needed.
+    golds or verdicts of people also a leaderboard. No model is needed.
     """
     result = _scored(file, flags)
     for notice in result.notices:

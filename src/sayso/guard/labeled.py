@@ -346,12 +346,8 @@ def _board_of_file(
     ]
     table.add(number_rows(table.names, numbers))
     table.put(f"correct:{decides}", correct)
-    texts = RowTexts()
-    for row in rows:
-        texts.add(row)
-    why = texts.put_into(table, decides, seed)
-    board = leaderboard_of(table, [*names, TEXT_ONLY], [], decides, decides == "people", seed)
-    return msgspec.structs.replace(board, no_text_only=why)
+    people = decides == "people"
+    return leaderboard_of(table, names, [], decides, people, seed, texts=RowTexts(rows))
 
 
 def _said(where: Mapping[str, str]) -> str:

@@ -15,7 +15,6 @@ a score.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -464,20 +463,6 @@ class LengthAudit:
         """The share of rows with the same verdict of metric and truth."""
         rows = self._rows
         return None if rows.t is None else self._estimate("agreement", agreement, rows.m, rows.t)
-
-    @property
-    def differs(self) -> bool:
-        """Whether metric and truth give different AUROCs; needs no resample."""
-        rows = self._rows
-        return rows.t is not None and bool(_inflation(rows.u, rows.m, rows.t, rows.b))
-
-    @property
-    def verdicts(self) -> bytes:
-        """A digest of what metric and truth say of each row: audits of equal ones are equal."""
-        digest = hashlib.blake2b(digest_size=16)
-        for given in (self._given[1], self._given[3]):
-            digest.update(b"" if given is None else np.ascontiguousarray(given).tobytes())
-        return digest.digest()
 
     def _part(self, name: str, metric: Statistic, first: str, second: str) -> Estimate | None:
         """Return a difference of two AUROCs whose resamples are known by these names."""

@@ -11,7 +11,6 @@ import msgspec
 
 from sayso.harmless import line, plain_json
 from sayso.metric import NOTATIONS, Notation
-from sayso.metrics.length_audit import LengthAudit
 from sayso.metrics.uncle_rates import EMPTY
 from sayso.records import Estimate, signature_text
 
@@ -206,13 +205,7 @@ def _spelled_out(value: object) -> object:
             plain["signature"] = signature_text(value["signature"])
         return plain
 
-    return rest(msgspec.to_builtins(value, str_keys=True, enc_hook=_numbers_of))
-
-
-def _numbers_of(value: object) -> object:
-    if isinstance(value, LengthAudit):
-        return {name: getattr(value, name) for name in LengthAudit.FIELDS}
-    raise NotImplementedError(f"{type(value)} is not JSON")
+    return rest(msgspec.to_builtins(value, str_keys=True))
 
 
 def capital(text: str) -> str:

@@ -1,8 +1,7 @@
 """``sayso.leaderboard``: which score of these rows tells wrong answers from right ones?
 
-The leaderboard with intervals, always with the row of plain length; the length audit
-against the answer metric and against the best truth there is on the same rows; how far people and
-answer metrics agree. :mod:`sayso.score_files.page` shows all of it.
+The leaderboard with intervals, always with the row of plain length, and how far people and answer
+metrics agree. :mod:`sayso.score_files.page` shows all of it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -25,8 +24,7 @@ from sayso.harmless import line
 from sayso.later import Later
 from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
 from sayso.metrics.compare_scores import ScoreDifference
-from sayso.metrics.intervals import GROUPS, MANY
-from sayso.metrics.length_audit import FalseNegatives, LengthAudit
+from sayso.metrics.intervals import MANY
 from sayso.metrics.ranking import EQUAL, too_few
 from sayso.records import Estimate, InputError
 from sayso.report.notebook import AnswerTable, Plotted, data_frame, short_repr
@@ -37,7 +35,6 @@ from sayso.score_files.grade import (
     Unjudged,
     check_recorded_verdict,
     graders,
-    plural,
     why_left_out,
 )
 from sayso.score_files.write import QUESTION_NUMBER, FloatColumns, number_rows, question_number
@@ -56,23 +53,8 @@ else:  # charts take time to load
 LENGTH = "length_words"
 #: what scores are read against: never the best score
 REFERENCES = (LENGTH, TEXT_ONLY)
-#: rows of the chart
-MOST_BARS = 16
-#: numbers of a row of the leaderboard in Python
-SHOWN = (
-    "score",
-    "auroc",
-    "low",
-    "high",
-    "pairs",
-    "fixed",
-    "length",
-    "prr",
-    "accuracy",
-    "n",
-    "missing",
-    "problem",
-)
+#: best scores in the first table and in the chart
+FEW_SCORES = 8
 #: the share of questions answered at which accuracy is printed.
 COVERAGE = 0.8
 #: a difference from plain length is clear below this p
@@ -104,58 +86,36 @@ class LeaderboardEntry(msgspec.Struct, frozen=True):
     brier: float | None = None
 
 
-class JudgeAudit(msgspec.Struct, frozen=True):
-    """One answer metric against the best truth: how often it refuses right answers, by length.
-
-    ``p`` the share of truly right answers, ``q`` the share of them that it accepts, and what
-    length alone is then expected to score (``inflation``). ``closed`` says by how much.
-    """
-
-    name: str
-    n: int
-    agreement: float | None
-    false_negatives: FalseNegatives
-    p: float | None
-    q: float | None
-    inflation: float | None
-
-
-class Raters(msgspec.Struct, frozen=True, omit_defaults=True):
+class Raters(msgspec.Struct, frozen=True):
     """People and answer metrics as graders of the same answers.
 
     ``pairs`` every two of them; ``others`` how often each says what the majority of ``panel`` says,
-    itself left out of it (:func:`sayso.metrics.against_others`). ``more`` people than
-    :data:`MOST_PEOPLE` judged a row: their votes count in "people" only.
+    itself left out of it (:func:`sayso.metrics.against_others`).
     """
 
     pairs: tuple[Pairing, ...]
     panel: tuple[str, ...]
     others: dict[str, Estimate]
-    more: int = 0
 
 
 class Board(Plotted, msgspec.Struct, frozen=True):
-    """The leaderboard of a file. ``against`` is whose verdict decides, ``truth`` the best truth.
+    """The leaderboard of a file. ``against`` is whose verdict decides.
 
     ``left_out`` counts rows without a verdict, ``left_out_by`` by what they are; ``resamples``
     those of AUROC (the other intervals take at most 500): of ``questions`` where some have several
-    answers, else (``None``) of answers.
-    ``audits`` by score and metric. ``best`` is
-    the AUROC of the best score, chosen on other questions than it is measured on. ``problem`` says
-    why scores are not ranked, ``raters`` how far people and metrics agree, ``unread`` what metrics
-    could not read, ``no_text_only`` why there is no text-only baseline.
+    answers, else (``None``) of answers. ``best`` is the AUROC of the best score, chosen on other
+    questions than it is measured on. ``problem`` says why scores are not ranked, ``raters`` how far
+    people and metrics agree, ``unread`` what metrics could not read, ``no_text_only`` why there is
+    no text-only baseline.
     """
 
     against: str
-    truth: str
     rows: int
     judged: int
     wrong: int
     left_out: int
     resamples: int
     entries: tuple[LeaderboardEntry, ...]
-    audits: dict[str, dict[str, LengthAudit]]
-    judges: tuple[JudgeAudit, ...]
     problem: str | None = None
     raters: Raters | None = None
     questions: int | None = None
@@ -170,17 +130,16 @@ class Board(Plotted, msgspec.Struct, frozen=True):
         ``auroc`` with ``low`` and ``high`` (its 95 % interval) and the ``pairs`` that it rests on,
         and what the page shows. All numbers: :meth:`to_pandas`.
         """
-        return [
-            {name: value for name, value in _numbers(e).items() if name in SHOWN}
-            for e in self.entries
-        ]
+        return [_shown_numbers(entry) for entry in self.entries]
 
     def to_pandas(self) -> Any:
         """Return every number of the leaderboard as a ``pandas.DataFrame``, a row for each score.
 
         Raises InputError where pandas is not installed.
         """
-        frame = data_frame([_numbers(entry) for entry in self.entries])
+        frame = data_frame(
+            [_shown_numbers(entry) | _further_numbers(entry) for entry in self.entries]
+        )
         numbers = [name for name in frame.columns if name not in ("score", "problem")]
         return frame.astype(dict.fromkeys(numbers, "float64"))
 
@@ -192,17 +151,14 @@ class Board(Plotted, msgspec.Struct, frozen=True):
         )
 
     def _figures(self) -> list[figures.Figure]:
-        figure = figures.figure_of("auroc", partial(auroc_chart, self), "AUROC of scores.")
-        return [figure] if figure is not None else []
+        return auroc_figures(self)
 
     def __repr__(self) -> str:
-        best = next((e for e in self.entries if is_candidate(e)), None)
-        if self.problem is not None or best is None:
-            first = self.problem or "no scores"
-        else:
-            scores = plural(sum(e.method != TEXT_ONLY for e in self.entries), "score")
-            first = f"{scores}, the best {line(best.method, 60)}: AUROC {with_interval(best.auroc)}"
-        return short_repr("Board", (board_headline(self), first))
+        told = self.problem or "no scores"
+        if ranked := candidates(self):
+            best = ranked[0]
+            told = f"the best score {line(best.method, 60)}: AUROC {with_interval(best.auroc)}"
+        return short_repr("Board", (board_headline(self), told))
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the leaderboard, what was compared, what weakens it."""
@@ -220,7 +176,7 @@ def leaderboard(
     cache: str | Path | None = None,
     seed: int = 0,
 ) -> Board:
-    """Return the leaderboard and the length audit of rows that have scores, as ``score`` gives.
+    """Return the leaderboard of rows that have scores, as ``score`` gives.
 
     A row is as in :func:`~sayso.score_files.score.score`, with ``gold`` or ``human``, and a column
     for each score; higher = less certain. ``methods`` are the columns to compare, scores of your
@@ -261,13 +217,8 @@ def leaderboard(
             numbers.append(numbers_of(row, held, by_row[n], names))
         table.add(number_rows(table.names, numbers))
         used, unread = list(judges) if judged else [], unjudged.sentences(judges)
-        texts = RowTexts()
-        for row in read:
-            texts.add(row)
-        decides = "people" if people else gold_metric
-        why = texts.put_into(table, decides, seed)
-        made = leaderboard_of(table, [*names, TEXT_ONLY], used, gold_metric, people, seed, unread)
-        return msgspec.structs.replace(made, no_text_only=why)
+        texts = RowTexts(read)
+        return leaderboard_of(table, names, used, gold_metric, people, seed, unread, texts)
 
 
 def _number_of(value: object, name: str, place: int) -> float | None:
@@ -287,7 +238,7 @@ def column_names(methods: Iterable[str], judges: Iterable[str]) -> list[str]:
     """Return the columns of a table of these scores and answer metrics."""
     graded = [f"{what}:{name}" for name in judges for what in ("correct", "value", "left")]
     kept = [name for name in methods if name != LENGTH]
-    people = ("correct:people", "left:people", VOTE_COUNT, *VOTES)
+    people = ("correct:people", "left:people", *VOTES)
     return [*dict.fromkeys(["words", QUESTION_NUMBER, *people, *kept, *graded])]
 
 
@@ -303,7 +254,7 @@ def numbers_of(
         numbers["correct:people"] = row.human
     else:
         numbers["left:people"] = float(LEFT_OUT.index("without a person's verdict"))
-    numbers |= {VOTE_COUNT: float(len(row.votes)), **votes_of(row)}
+    numbers |= dict(zip(VOTES, row.votes, strict=False))
     for name, grade in grades.items():
         numbers[f"correct:{name}"] = grade.correct
         numbers[f"value:{name}"] = grade.value
@@ -315,8 +266,10 @@ def numbers_of(
 class RowTexts:
     """The n-grams of the rows of a leaderboard, which the text-only baseline learns from."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Iterable[AnswerRow] = ()) -> None:
         self._rows: list[Ids] = []
+        for row in rows:
+            self.add(row)
 
     def add(self, row: AnswerRow) -> None:
         """Read a row; of more than :data:`PAIRED` no more are kept."""
@@ -343,8 +296,8 @@ Floats = NDArray[np.float64]
 WORK, MOST, LEAST = 4_000_000, 2000, 200
 #: resamples of the metrics other than AUROC
 OTHERS = 500
-#: scores that are audited in full, and the row count up to which pairs are compared.
-AUDITED, PAIRED = 3, 20_000
+#: rows up to which scores are compared with each other
+PAIRED = 20_000
 #: scores that are probabilities of being wrong
 PROBABILITIES = (
     "p_true",
@@ -372,16 +325,21 @@ def leaderboard_of(
     people: bool,
     seed: int = 0,
     unread: Sequence[str] = (),
+    texts: RowTexts | None = None,
 ) -> Board:
-    """Return the leaderboard and the audit of a table of scores and verdicts.
+    """Return the leaderboard of a table of scores and verdicts.
 
-    ``columns`` holds each method, ``correct:<grader>``, ``value:<grader>`` where it has one,
-    ``words``, ``correct:people``, and ``probability:<method>`` where ranks stand for a method.
-    ``against`` is the grader that decides where no person did. Answers to one question are right
-    or wrong together, so that questions are resampled, not answers.
+    ``columns`` holds each method, ``correct:<grader>``, ``words``, ``correct:people``, and
+    ``probability:<method>`` where ranks stand for a method. ``against`` is the grader that decides
+    where no person did. The text-only baseline, which ``columns`` gains, learns from ``texts``.
+    Answers to one question are right or wrong together, so that questions are resampled, not
+    answers.
     """
     decides = "people" if people else against
-    truth = "people" if people else "rules" if "rules" in graders else against
+    no_text_only = ""
+    if texts is not None:
+        no_text_only = texts.put_into(columns, decides, seed)
+        methods = [*methods, TEXT_ONLY]
     right = columns.column(f"correct:{decides}")
     words = columns.column("words")
     judged = ~np.isnan(right)
@@ -401,7 +359,6 @@ def leaderboard_of(
     problem = too_few(int(held.sum()), int((1 - held).sum()))
     return Board(
         against=decides,
-        truth=truth,
         rows=columns.rows,
         judged=int(judged.sum()),
         wrong=int(np.nansum(wrong)),
@@ -409,13 +366,12 @@ def leaderboard_of(
         left_out_by=_left_out(columns, decides, judged),
         resamples=n,
         entries=tuple(entries),
-        audits={} if problem else _audits(entries, data, graders, against, truth),
-        judges=tuple(_judge(name, truth, data) for name in graders if name != truth),
         problem=problem,
         best=None if problem else _best(entries, data),
         raters=raters(columns, graders, unit, n, seed),
         questions=None if unit is None else len(np.unique(unit[judged])),
         unread=tuple(unread),
+        no_text_only=no_text_only,
     )
 
 
@@ -472,6 +428,11 @@ def is_candidate(entry: LeaderboardEntry) -> bool:
     )
 
 
+def candidates(result: Board) -> list[LeaderboardEntry]:
+    """Return the scores that could be the best, the best first."""
+    return [entry for entry in result.entries if is_candidate(entry)]
+
+
 def _entry(name: str, score: Floats, data: _Data, chance: Floats | None = None) -> LeaderboardEntry:
     """Return one row; ``chance`` is the probability where the score is a rank (P(IK))."""
     _, wrong, words, unit, n, seed = data
@@ -520,74 +481,15 @@ def _compared(entries: list[LeaderboardEntry], data: _Data) -> list[LeaderboardE
     return [msgspec.structs.replace(e, versus_length=by_name.get(e.method)) for e in entries]
 
 
-def _audits(
-    entries: Sequence[LeaderboardEntry],
-    data: _Data,
-    graders: Sequence[str],
-    against: str,
-    truth: str,
-) -> dict[str, dict[str, LengthAudit]]:
-    """Audit the best scores in full, against the chosen metric and ROUGE-L where it is."""
-    columns = data.columns
-    named = [e.method for e in entries if is_candidate(e)]
-    audited = dict.fromkeys([*named[:AUDITED], *("sequence_probability",)])
-    chosen = [g for g in dict.fromkeys([against, "rouge_l"]) if g in graders]
-    best = 1 - columns.column(f"correct:{truth}")
-    audits: dict[str, dict[str, LengthAudit]] = {}
-    for method in audited:
-        if method not in named:
-            continue
-        score = columns.column(method)
-        for grader in chosen or [truth]:
-            metric = 1 - columns.column(f"correct:{grader}")
-            better = best if grader != truth else None
-            both = metric if better is None else metric + better
-            if not (~np.isnan(score) & ~np.isnan(both)).any():
-                continue
-            audits.setdefault(method, {})[grader] = metrics.length_audit(
-                score, metric, data.words, better, clusters=data.unit, n=data.n, seed=data.seed
-            )
-    return audits
-
-
-def _judge(name: str, truth: str, data: _Data) -> JudgeAudit:
-    """Compare one answer metric with the truth: what it refuses, by length."""
-    columns, _, words, unit, n, seed = data
-    given, best = columns.column(f"correct:{name}"), columns.column(f"correct:{truth}")
-    both = ~(np.isnan(given) | np.isnan(best))
-    right = both & (best > 0)
-    refused = np.where(right, 1 - given, np.nan)[right]
-    p = float(best[both].mean()) if both.any() else None
-    q = float(1 - refused.mean()) if len(refused) else None
-    closed = metrics.length_inflation(p, q) if p is not None and q is not None else {}
-    return JudgeAudit(
-        name=name,
-        n=int(both.sum()),
-        agreement=float((given[both] == best[both]).mean()) if both.any() else None,
-        false_negatives=metrics.false_negatives(
-            refused, words[right], clusters=None if unit is None else unit[right], n=n, seed=seed
-        ),
-        p=p,
-        q=q,
-        inflation=closed.get("auroc_rouge_of_length"),
-    )
-
-
 # ---- agreement of people and answer metrics
 
-#: people of one row whose votes are kept apart; a list of votes has a place for each of them
+#: people of one row whose votes are compared; a list of votes has a place for each of them
 MOST_PEOPLE = 10
-VOTE_COUNT = "vote:count"
 VOTES = tuple(f"vote:{person}" for person in range(1, MOST_PEOPLE + 1))
 #: resamples of an interval
 RATER_RESAMPLES = 500
 #: those who have a majority without one of them
 LEAST_RATERS = 3
-
-
-def votes_of(row: AnswerRow) -> dict[str, float]:
-    """Return the votes of a row by person; a vote that could not be read is NaN."""
-    return dict(zip(VOTES, row.votes, strict=False))
 
 
 def raters(
@@ -613,7 +515,6 @@ def raters(
     if len(verdicts) < 2:
         return None
     times = min(n, RATER_RESAMPLES)
-    most = columns.column(VOTE_COUNT).max() if VOTE_COUNT in columns else 0
     panel = tuple(voters) if len(voters) >= LEAST_RATERS else tuple(verdicts)
     return Raters(
         pairs=agreement_matrix(verdicts, unit, n=times, seed=seed),
@@ -621,7 +522,6 @@ def raters(
         others=against_others(verdicts, panel, unit, n=times, seed=seed)
         if len(panel) >= LEAST_RATERS
         else {},
-        more=max(0, int(most) - MOST_PEOPLE),
     )
 
 
@@ -631,42 +531,26 @@ def raters(
 NAMES = {LENGTH: "plain length (words)", TEXT_ONLY: "the words alone"}
 #: scores that are in every table: plain length, and those that a reader looks for first.
 ALWAYS = (*REFERENCES, "sequence_probability", "perplexity", "semantic_entropy", "p_true")
-Row = TypeVar("Row")
-#: what a column of a table says of a row, and what its head means
-Column = tuple[Callable[[Row], "Estimate | str | None"], str]
+#: what a column of a table says of a score
+Columns = Mapping[str, Callable[[LeaderboardEntry], "Estimate | str | None"]]
 
 
 def board_headline(result: Board) -> str:
-    """Return what was compared with what: the counts sum to the rows."""
-    whose = "people" if result.against == "people" else line(result.against, 60)
-    right = result.judged - result.wrong
-    text = (
-        f"{result.judged:,} of {result.rows:,} answers judged by {whose}: {right:,} right, "
-        f"{result.wrong:,} not right"
+    """Return how many answers were judged by whom, and how many are right."""
+    return (
+        f"{result.judged:,} of {result.rows:,} answers judged by {line(result.against, 60)}: "
+        f"{result.judged - result.wrong:,} right, {result.wrong:,} not right"
     )
-    return f"{text}; {left}" if (left := left_out_text(result)) else text
-
-
-def left_out_text(result: Board) -> str:
-    """Return how many answers are left out, by what they are; nothing where none is."""
-    by = [f"{count:,} {what}" for what, count in result.left_out_by.items()]
-    if not by and result.left_out:
-        by = [f"{result.left_out:,} without a verdict"]
-    return f"left out: {', '.join(by)}" if by else ""
 
 
 def board_warnings(result: Board) -> list[str]:
     """Return what a reader must know before quoting a row."""
     texts = [result.problem] if result.problem and result.judged else []
-    if left := left_out_text(result):
-        texts.append(f"{left} (of {result.rows:,} answers)")
-    if result.raters is not None and result.raters.more:
-        texts.append(
-            f"up to {MOST_PEOPLE + result.raters.more} people judged each row: the first "
-            f"{MOST_PEOPLE} are compared one by one, and all count in 'people'"
-        )
-    rows = {entry.method: entry for entry in result.entries}
-    length = None if result.problem else rows.get(LENGTH)
+    if result.left_out:
+        by = result.left_out_by or {"without a verdict": result.left_out}
+        left = ", ".join(f"{count:,} {what}" for what, count in by.items())
+        texts.append(f"left out: {left} (of {result.rows:,} answers)")
+    length = next((e for e in result.entries if e.method == LENGTH and not result.problem), None)
     if length is not None and length.auroc.low is not None and not covers(length.auroc, 0.5):
         texts.append(
             f"plain length alone has AUROC {with_interval(length.auroc)}, which inflates any score "
@@ -688,54 +572,9 @@ def board_warnings(result: Board) -> list[str]:
     return [*result.unread, *map(capital, texts)]
 
 
-def shown_entries(result: Board, shown: int) -> list[LeaderboardEntry]:
+def shown_entries(result: Board, shown: int = FEW_SCORES) -> list[LeaderboardEntry]:
     """Return the best scores, and wherever they stand the baselines and the best-known scores."""
     return [e for n, e in enumerate(result.entries) if n < shown or e.method in ALWAYS]
-
-
-def table_of(
-    caption: str,
-    rows: Mapping[Any, Row],
-    columns: Mapping[str, Column[Row]],
-    labels: tuple[str, ...] = ("score",),
-    notes: Sequence[str] = (),
-) -> number_tables.NumberTable:
-    """Return a table of columns that say themselves what they show."""
-    means = {name: meaning for name, (_, meaning) in columns.items() if meaning}
-    return number_tables.grid(
-        caption,
-        rows,
-        columns,
-        lambda row, column: column[0](row),
-        labels=labels,
-        written="plain",
-        meanings=means,
-        notes=notes,
-    )
-
-
-def ranked_table(result: Board, entries: Sequence[LeaderboardEntry]) -> number_tables.NumberTable:
-    """Return rows of the leaderboard; none where nothing can be ranked."""
-    columns: dict[str, Column[LeaderboardEntry]] = {
-        "AUROC": (
-            lambda e: e.auroc,
-            "How often a wrong answer has a higher score than a right one; .5 is chance.",
-        ),
-        "at equal length": (
-            lambda e: plain_number(e.fixed),
-            "AUROC among answers of similar length.",
-        ),
-        "than length": (
-            _than_length,
-            "Whether the AUROC is clearly another than that of plain length on the same answers "
-            "(p < .05, Holm over the table).",
-        ),
-    }
-    rows = {} if result.problem else {NAMES.get(e.method, e.method): e for e in entries}
-    caption = (
-        f"How well each score tells wrong answers from right ones (by {line(result.against, 60)})"
-    )
-    return table_of(caption, rows, columns, notes=[interval_note(result)])
 
 
 def _than_length(entry: LeaderboardEntry) -> str:
@@ -748,26 +587,64 @@ def _than_length(entry: LeaderboardEntry) -> str:
     return "better" if (versus.difference.value or 0) > 0 else "worse"
 
 
-def interval_note(result: Board) -> str:
-    """Return how the intervals of the leaderboard were made."""
-    drawn = f"{result.resamples:,} resamples"
-    if (result.questions or result.judged) >= MANY:
-        drawn = f"{GROUPS} random groups where a score has {MANY:,} questions, else from {drawn}"
-    if result.questions is None:
-        return f"95 % intervals, from {drawn}."
-    return f"95 % intervals, from {drawn} of {result.questions:,} questions with all their answers."
+RANKED: Columns = {
+    "AUROC": lambda e: e.auroc,
+    "at equal length": lambda e: plain_number(e.fixed),
+    "than length": _than_length,
+}
+MEANINGS = {
+    "AUROC": "How often a wrong answer has a higher score than a right one; .5 is chance.",
+    "at equal length": "AUROC among answers of similar length.",
+    "than length": "Whether the AUROC is clearly another than that of plain length on the same "
+    "answers (p < .05, Holm over the table).",
+    "PRR": "What withholding by this score gains: 1 = oracle, 0 = chance.",
+    "accuracy at 80 %": "If the most certain 80 % are answered.",
+    "length": "Rank correlation with the number of words.",
+    "pairs": "Of a right and a wrong answer.",
+}
+
+
+def scores_table(
+    result: Board, entries: Sequence[LeaderboardEntry], caption: str, columns: Columns
+) -> number_tables.NumberTable:
+    """Return columns of the leaderboard; no row where nothing can be ranked."""
+    unit = f"{result.judged:,} answers"
+    if result.questions is not None:
+        unit = f"{result.questions:,} questions with all their answers"
+    return number_tables.grid(
+        caption,
+        {} if result.problem else {NAMES.get(e.method, e.method): e for e in entries},
+        columns,
+        lambda entry, column: column(entry),
+        labels=("score",),
+        written="plain",
+        meanings=MEANINGS,
+        notes=[f"95 % intervals over {unit}."],
+    )
+
+
+def ranked_table(result: Board, entries: Sequence[LeaderboardEntry]) -> number_tables.NumberTable:
+    """Return the AUROC of scores, beside that of plain length."""
+    caption = (
+        f"How well each score tells wrong answers from right ones (by {line(result.against, 60)})"
+    )
+    return scores_table(result, entries, caption, RANKED)
 
 
 def auroc_chart(result: Board, width: int) -> charts.Drawing | None:
-    """Return the AUROC of the best scores and of what they are read against, with intervals.
+    """Return the AUROC of the scores of the first table with intervals.
 
     ``None`` where no score can be ranked.
     """
-    if result.problem:
-        return None
-    shown = [e for n, e in enumerate(result.entries) if n < MOST_BARS or e.method in REFERENCES]
+    shown = [] if result.problem else shown_entries(result)
     rows = [charts.chart_row(board_score_label(e.method), "AUROC", e.auroc) for e in shown]
     return charts.auroc_rows(rows, width)
+
+
+def auroc_figures(result: Board) -> list[figures.Figure]:
+    """Return that chart as a figure, or none."""
+    figure = figures.figure_of("auroc", partial(auroc_chart, result), "AUROC of scores.")
+    return [figure] if figure is not None else []
 
 
 def board_score_label(name: str) -> str:
@@ -775,10 +652,8 @@ def board_score_label(name: str) -> str:
     return NAMES.get(name, line(name.replace("_", " "), 60))
 
 
-def _numbers(e: LeaderboardEntry) -> dict[str, object]:
-    """Return all numbers of a score."""
-    versus = e.versus_length
-    further = {"prr": e.prr, "aurac": e.aurac, "accuracy": e.accuracy}
+def _shown_numbers(e: LeaderboardEntry) -> dict[str, object]:
+    """Return the numbers of a score to read first."""
     return {
         "score": e.method,
         "auroc": e.auroc.value,
@@ -792,10 +667,18 @@ def _numbers(e: LeaderboardEntry) -> dict[str, object]:
         "n": e.n,
         "missing": e.missing,
         "problem": e.auroc.problem,
+    }
+
+
+def _further_numbers(e: LeaderboardEntry) -> dict[str, object]:
+    """Return the other numbers of a score."""
+    versus = e.versus_length
+    ends = {"prr": e.prr, "aurac": e.aurac, "accuracy": e.accuracy}
+    return {
         "aurac": e.aurac.value,
         "auprc": e.auprc,
-        **{f"{name}_low": one.low for name, one in further.items()},
-        **{f"{name}_high": one.high for name, one in further.items()},
+        **{f"{name}_low": one.low for name, one in ends.items()},
+        **{f"{name}_high": one.high for name, one in ends.items()},
         "versus_length": versus.difference.value if versus is not None else None,
         "versus_length_p": versus.p_holm if versus is not None else None,
         "ece": e.ece,

@@ -65,11 +65,12 @@ from sayso.score_files.leaderboard import (
     LENGTH,
     Board,
     RowTexts,
+    auroc_figures,
     column_names,
     leaderboard_of,
     numbers_of,
 )
-from sayso.score_files.page import check_page_is_ours, page_figures, scatters
+from sayso.score_files.page import check_page_is_ours
 from sayso.score_files.page import examples as page_examples
 from sayso.score_files.page import write_file_page as write_page
 from sayso.score_files.write import (
@@ -107,7 +108,6 @@ from sayso.scores.p_ik import (
     not_converged,
     too_few_to_learn,
 )
-from sayso.scores.text_only import TEXT_ONLY
 from sayso.storage.atomic import disk_errors, one_writer, place_inside, replacing
 from sayso.storage.cache import default_cache_folder
 from sayso.version import __version__
@@ -344,12 +344,11 @@ def score_file(
             if not work.summary.rows:
                 raise InputError(f"{source}: contains no answers")
         found = _outcome(work, rows, target, answers.notices, probe, seed)
-        shown = report is not None or figures.formats
-        drawn = list(scatters(table, found.board)) if shown and found.board else []
         if report is not None:
             examples_ = page_examples(table, found.board, read().rows)
-            write_page(report, source, found.board, drawn, found._asdict(), examples_, force=force)
-    files = write_files(page_figures(found.board, drawn), target.with_suffix(".figures"), figures)
+            write_page(report, source, found.board, found._asdict(), examples_, force=force)
+    charts = auroc_figures(found.board) if figures.formats and found.board is not None else []
+    files = write_files(charts, target.with_suffix(".figures"), figures)
     return found._replace(figures=[str(file) for file in files])
 
 
@@ -1065,11 +1064,8 @@ class _Scoring:
             return None
         used = list(judges) if self.judged else []
         unread = self.unjudged.sentences(judges)
-        people = self.people > 0
-        why = self.texts.put_into(self.table, "people" if people else self.gold_metric, seed)
-        methods = [*methods, TEXT_ONLY]
-        made = leaderboard_of(self.table, methods, used, self.gold_metric, people, seed, unread)
-        return msgspec.structs.replace(made, no_text_only=why)
+        people, metric = self.people > 0, self.gold_metric
+        return leaderboard_of(self.table, methods, used, metric, people, seed, unread, self.texts)
 
 
 # ---- P(IK): hidden states of the rows, and a probe that is fitted when all rows were read
