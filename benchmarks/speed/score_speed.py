@@ -281,7 +281,6 @@ def board(n: int) -> None:
     for grader in graders:
         refused = np.where(rng.random(n) < 0.15, 0, right)
         columns[f"correct:{grader}"] = right if grader == "rules" else refused
-        columns[f"value:{grader}"] = refused * rng.random(n)
         columns[f"left:{grader}"] = np.full(n, np.nan)
     with FloatColumns(list(columns)) as table:
         table.add(np.stack(list(columns.values()), axis=1))

@@ -29,7 +29,7 @@ def few_resamples() -> None:
 def _board(scores: int = 3, rows: int = 60, grader: str = "rules", spread: float = 1.0) -> Board:
     rng = np.random.default_rng(0)
     methods = [f"score_{n}" for n in range(scores)]
-    names = ["words", "correct:people", f"correct:{grader}", f"value:{grader}", *methods]
+    names = ["words", "correct:people", f"correct:{grader}", *methods]
     with FloatColumns(names) as columns:
         for _ in range(rows):
             wrong = float(rng.random() < 0.4)
@@ -73,7 +73,7 @@ def test_a_board_of_one_class_says_why() -> None:
 
 
 def test_no_rows_with_a_verdict() -> None:
-    with FloatColumns(["words", "correct:people", "correct:rules", "value:rules", "a"]) as columns:
+    with FloatColumns(["words", "correct:people", "correct:rules", "a"]) as columns:
         columns.add(number_rows(columns.names, [{"a": 1.0}]))
         found = leaderboard_of(columns, ["a"], ["rules"], "rules", False)
     assert "No answer has a verdict" in _shown(found)
@@ -132,7 +132,7 @@ def test_scores_that_everybody_knows_are_in_every_table() -> None:
     assert "12 other scores" in text
 
 
-NAMES = ("words", "correct:people", "correct:rules", "value:rules")
+NAMES = ("words", "correct:people", "correct:rules")
 
 
 def _perfect(right: int, wrong: int, scores: int = 2) -> Board:

@@ -64,6 +64,15 @@ def test_a_page_of_few_answers_holds(tmp_path: Path) -> None:
     assert "a ranking needs at least 5 of each kind" in text
 
 
+def test_a_score_that_only_right_answers_have_breaks_no_page(tmp_path: Path) -> None:
+    some = rows(40)
+    for row in some:
+        if not row["human"]:
+            del row["token_logprobs"]
+    text = page_of(tmp_path, some, methods=["perplexity"])
+    assert "no uncertainty score could be computed" in text
+
+
 def test_nothing_to_compare_and_a_strangers_page_are_refused(tmp_path: Path) -> None:
     bare = [{"question": "q", "answer": "a"}]
     with pytest.raises(InputError, match="nothing to compare"):

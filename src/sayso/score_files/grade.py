@@ -48,13 +48,12 @@ VERDICT = "1 or 0, true or false"
 
 
 class Grade(NamedTuple):
-    """What a metric says of one answer: ``correct`` 1, 0 or NaN; ``value`` 0..1 if it has one.
+    """What a metric says of one answer: ``correct`` 1, 0 or NaN.
 
     ``problem`` says why there is no verdict, as a judge's does.
     """
 
     correct: float
-    value: float = math.nan
     problem: str | None = None
 
 
@@ -178,7 +177,7 @@ def _lexical(name: str) -> Callable[[AnswerRow], Grade]:
             value = rouge_l(golds, row.answer, tokenizer="unicode")
         else:
             value = metric(golds, row.answer)
-        return Grade(float(threshold.correct([value])[0]), value)
+        return Grade(float(threshold.correct([value])[0]))
 
     return grade
 
@@ -196,7 +195,7 @@ class _Bert:
         values = self.grader.grade(golds, [row.answer or "" for row in held.values()])
         grades = [NONE] * len(rows)
         for n, value in zip(held, values, strict=True):
-            grades[n] = Grade(float(THRESHOLDS["bert_score"].correct([value])[0]), value)
+            grades[n] = Grade(float(THRESHOLDS["bert_score"].correct([value])[0]))
         return grades
 
 

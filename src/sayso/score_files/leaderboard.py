@@ -236,7 +236,7 @@ def _number_of(value: object, name: str, place: int) -> float | None:
 
 def column_names(methods: Iterable[str], judges: Iterable[str]) -> list[str]:
     """Return the columns of a table of these scores and answer metrics."""
-    graded = [f"{what}:{name}" for name in judges for what in ("correct", "value", "left")]
+    graded = [f"{what}:{name}" for name in judges for what in ("correct", "left")]
     kept = [name for name in methods if name != LENGTH]
     people = ("correct:people", "left:people", *VOTES)
     return [*dict.fromkeys(["words", QUESTION_NUMBER, *people, *kept, *graded])]
@@ -257,7 +257,6 @@ def numbers_of(
     numbers |= dict(zip(VOTES, row.votes, strict=False))
     for name, grade in grades.items():
         numbers[f"correct:{name}"] = grade.correct
-        numbers[f"value:{name}"] = grade.value
         if math.isnan(grade.correct):
             numbers[f"left:{name}"] = float(why_left_out(row, name, grade))
     return numbers
