@@ -525,6 +525,7 @@ ALONE = {
     "sayso.engines.ray.classifier": "comparing meanings in actors, apart from asking",
     "sayso.judges.english.imperatives": "which sentences tell a reader to do something",
     "sayso.judges.rules.natural_questions": "word order, apart from who makes questions",
+    "sayso.report.scatter": "points of many answers, apart from the layouts that draw them",
     "sayso.studies.tables": "the tables of a study, apart from its page",
     "sayso.people.sampling": "which items are drawn, apart from what is done with them",
     "sayso.people.server": "starlette and uvicorn, loaded only where somebody labels",

@@ -284,7 +284,7 @@ def board(n: int) -> None:
         columns[f"left:{grader}"] = np.full(n, np.nan)
     with FloatColumns(list(columns)) as table:
         table.add(np.stack(list(columns.values()), axis=1))
-        seconds, found = cpu(lambda: leaderboard_of(table, methods, graders, "rules", False), 1)
+        seconds, found = cpu(lambda: leaderboard_of(table, methods, graders, "rules"), 1)
     numbers = [
         (e.method, e.auroc, e.prr, e.aurac, e.accuracy, e.versus_length) for e in found.entries
     ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from xml.etree import ElementTree
 
 import numpy as np
 
 from sayso.report.charts import WIDE
-from sayso.report.scatter import MOST_POINTS, Scattered, cloud, figure, scatter_plot
+from sayso.report.figures import figure_of
+from sayso.report.scatter import MOST_POINTS, cloud, scatter_plot
 
 NAMES = ("right", "wrong")
 
@@ -31,8 +33,8 @@ def test_many_points_are_a_part_drawn_by_lot_and_the_caption_says_so() -> None:
     assert first.thinned == (
         "250 of 1,000 answers, drawn at random; equal points are drawn side by side."
     )
-    of = Scattered("by words", ("words", "score"), "a scatter", 0.5)
-    drawn = figure(first, NAMES, of)
+    make = partial(scatter_plot, first, NAMES, titles=("words", "score"), limit=0.5)
+    drawn = figure_of("by words", make, "a scatter")
     assert drawn is not None
     for markup in (drawn.wide, drawn.narrow):
         assert len(markup) < 70_000

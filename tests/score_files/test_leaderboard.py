@@ -36,7 +36,7 @@ def _board(scores: int = 3, rows: int = 60, grader: str = "rules", spread: float
             row = {name: wrong * spread + rng.normal() for name in methods}
             row |= {"words": float(rng.integers(1, 30)), f"correct:{grader}": 1 - wrong}
             columns.add(number_rows(columns.names, [row]))
-        return leaderboard_of(columns, methods, [grader], grader, False)
+        return leaderboard_of(columns, methods, [grader], grader)
 
 
 def _shown(found: Board, *, verbose: bool = False) -> str:
@@ -66,7 +66,7 @@ def test_a_board_of_one_class_says_why() -> None:
             columns.add(
                 number_rows(columns.names, [{"words": 1.0, "correct:people": 1.0, "a": float(n)}])
             )
-        found = leaderboard_of(columns, ["a"], [], "rules", True)
+        found = leaderboard_of(columns, ["a"], [], "people")
     told = "ll 5 answers are correct: a ranking needs at least 5 of each kind"
     assert told in _shown(found)
     assert "judged by people" in repr(found)
@@ -75,7 +75,7 @@ def test_a_board_of_one_class_says_why() -> None:
 def test_no_rows_with_a_verdict() -> None:
     with FloatColumns(["words", "correct:people", "correct:rules", "a"]) as columns:
         columns.add(number_rows(columns.names, [{"a": 1.0}]))
-        found = leaderboard_of(columns, ["a"], ["rules"], "rules", False)
+        found = leaderboard_of(columns, ["a"], ["rules"], "rules")
     assert "No answer has a verdict" in _shown(found)
 
 
@@ -96,7 +96,7 @@ def test_missing_rows_are_told() -> None:
         for n in range(40):
             row = {"words": 2.0, "correct:people": float(n % 2), "a": float(n % 3)}
             columns.add(number_rows(columns.names, [row | ({"b": float(n)} if n > 9 else {})]))
-        found = leaderboard_of(columns, ["a", "b"], [], "rules", True)
+        found = leaderboard_of(columns, ["a", "b"], [], "people")
     text = _shown(found)
     assert "1 score misses on some rows (most: b on 10)" in text
     assert [e.n for e in found.entries if e.method == "b"] == [30]
@@ -127,7 +127,7 @@ def test_scores_that_everybody_knows_are_in_every_table() -> None:
             row = {name: wrong + rng.normal() for name in methods}
             row |= {"words": 1.0, "correct:people": 1 - wrong, "perplexity": -wrong}
             columns.add(number_rows(columns.names, [row]))
-        text = _shown(leaderboard_of(columns, ["perplexity", *methods], [], "rules", True))
+        text = _shown(leaderboard_of(columns, ["perplexity", *methods], [], "people"))
     assert "\nperplexity" in text  # the worst of 22, and there
     assert "12 other scores" in text
 
@@ -143,7 +143,7 @@ def _perfect(right: int, wrong: int, scores: int = 2) -> Board:
             row = {name: -correct * (place + 1) for place, name in enumerate(methods)}
             row |= {"words": float(n % 3), "correct:people": correct, "correct:rules": correct}
             columns.add(number_rows(columns.names, [row]))
-        return leaderboard_of(columns, methods, ["rules"], "rules", True)
+        return leaderboard_of(columns, methods, ["rules"], "people")
 
 
 def test_a_perfect_score_on_few_answers_has_its_interval_and_pairs() -> None:

@@ -251,7 +251,7 @@ def _board_of_run(rows: FormRows, columns: Mapping[str, Floats], wrong: Floats, 
         held.add(np.zeros((rows.size, 0)))
         for name, column in table.items():
             held.put(name, column)
-        board = leaderboard_of(held, [*columns], [], rows.judge, False, seed)
+        board = leaderboard_of(held, [*columns], [], rows.judge, seed)
     return msgspec.structs.replace(board, no_text_only=rows.reasons.get(TEXT_ONLY, ""))
 
 
@@ -346,8 +346,7 @@ def _board_of_file(
     ]
     table.add(number_rows(table.names, numbers))
     table.put(f"correct:{decides}", correct)
-    people = decides == "people"
-    return leaderboard_of(table, names, [], decides, people, seed, texts=RowTexts(rows))
+    return leaderboard_of(table, names, [], decides, seed, texts=RowTexts(rows))
 
 
 def _said(where: Mapping[str, str]) -> str:

@@ -23,7 +23,6 @@ from sayso.report.charts import (
     styled,
     values,
 )
-from sayso.report.figures import Figure, figure_of
 
 #: points of one drawing
 MOST_POINTS = 250
@@ -100,24 +99,3 @@ def scatter_plot(
         line = alt.Chart(data_of([{"y": limit}]))
         layers.insert(0, line.mark_rule(color=MUTED, strokeDash=[4, 3]).encode(y="y:Q"))
     return finish(alt.layer(*layers), width, 300 if width > NARROW else 260)
-
-
-#: half of a diamond's height, and the width of a dot, in pixels
-
-
-class Scattered(NamedTuple):
-    """What a scatter is of: its name, the titles of its axes, its label, and a line across."""
-
-    name: str
-    titles: tuple[str, str]
-    label: str
-    limit: float | None = None
-
-
-def figure(points: Cloud, names: Sequence[str], of: Scattered) -> Figure | None:
-    """Return a scatter of kinds with these names; ``None`` where nothing is drawn."""
-
-    def make(width: int) -> Drawing | None:
-        return scatter_plot(points, names, width, of.titles, of.limit)
-
-    return figure_of(of.name, make, of.label)

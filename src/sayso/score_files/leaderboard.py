@@ -155,7 +155,7 @@ class Board(Plotted, msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         told = self.problem or "no scores"
-        if ranked := candidates(self):
+        if ranked := rankable(self):
             best = ranked[0]
             told = f"the best score {line(best.method, 60)}: AUROC {with_interval(best.auroc)}"
         return short_repr("Board", (board_headline(self), told))
@@ -217,8 +217,8 @@ def leaderboard(
             numbers.append(numbers_of(row, held, by_row[n], names))
         table.add(number_rows(table.names, numbers))
         used, unread = list(judges) if judged else [], unjudged.sentences(judges)
-        texts = RowTexts(read)
-        return leaderboard_of(table, names, used, gold_metric, people, seed, unread, texts)
+        decides = "people" if people else gold_metric
+        return leaderboard_of(table, names, used, decides, seed, unread, RowTexts(read))
 
 
 def _number_of(value: object, name: str, place: int) -> float | None:
@@ -321,7 +321,6 @@ def leaderboard_of(
     methods: Sequence[str],
     graders: Sequence[str],
     against: str,
-    people: bool,
     seed: int = 0,
     unread: Sequence[str] = (),
     texts: RowTexts | None = None,
@@ -329,17 +328,16 @@ def leaderboard_of(
     """Return the leaderboard of a table of scores and verdicts.
 
     ``columns`` holds each method, ``correct:<grader>``, ``words``, ``correct:people``, and
-    ``probability:<method>`` where ranks stand for a method. ``against`` is the grader that decides
-    where no person did. The text-only baseline, which ``columns`` gains, learns from ``texts``.
+    ``probability:<method>`` where ranks stand for a method. ``against`` is the grader that decides,
+    or "people". The text-only baseline, which ``columns`` gains, learns from ``texts``.
     Answers to one question are right or wrong together, so that questions are resampled, not
     answers.
     """
-    decides = "people" if people else against
     no_text_only = ""
     if texts is not None:
-        no_text_only = texts.put_into(columns, decides, seed)
+        no_text_only = texts.put_into(columns, against, seed)
         methods = [*methods, TEXT_ONLY]
-    right = columns.column(f"correct:{decides}")
+    right = columns.column(f"correct:{against}")
     words = columns.column("words")
     judged = ~np.isnan(right)
     n = resamples_for(int(judged.sum()))
@@ -357,12 +355,12 @@ def leaderboard_of(
     held = wrong[~np.isnan(wrong)]
     problem = too_few(int(held.sum()), int((1 - held).sum()))
     return Board(
-        against=decides,
+        against=against,
         rows=columns.rows,
         judged=int(judged.sum()),
         wrong=int(np.nansum(wrong)),
         left_out=int((~judged).sum()),
-        left_out_by=_left_out(columns, decides, judged),
+        left_out_by=_left_out(columns, against, judged),
         resamples=n,
         entries=tuple(entries),
         problem=problem,
@@ -427,7 +425,7 @@ def is_candidate(entry: LeaderboardEntry) -> bool:
     )
 
 
-def candidates(result: Board) -> list[LeaderboardEntry]:
+def rankable(result: Board) -> list[LeaderboardEntry]:
     """Return the scores that could be the best, the best first."""
     return [entry for entry in result.entries if is_candidate(entry)]
 

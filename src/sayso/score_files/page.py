@@ -43,7 +43,7 @@ from sayso.score_files.leaderboard import (
     board_headline,
     board_score_label,
     board_warnings,
-    candidates,
+    rankable,
     ranked_table,
     scores_table,
     shown_entries,
@@ -110,7 +110,7 @@ def board_sentence(board: Board) -> str:
     """
     if not board.judged:
         return "No answer has a verdict."
-    names = [board_score_label(entry.method) for entry in candidates(board)]
+    names = [board_score_label(entry.method) for entry in rankable(board)]
     judged = f"the {board.judged:,} judged answers"
     did = None if board.against.partition(":")[0] in ("rules", "llm") else ""
     return errors_sentence(board.wrong, board.judged, judged, names, _best(board), did)
@@ -120,7 +120,7 @@ def _best(board: Board) -> Estimate:
     """Return the AUROC of the best score, on other answers than it was chosen on if there is it."""
     if board.best is not None and board.best.value is not None:
         return board.best
-    return next((entry.auroc for entry in candidates(board)), Estimate("auroc"))
+    return next((entry.auroc for entry in rankable(board)), Estimate("auroc"))
 
 
 def _tiles(board: Board) -> list[Tile]:
@@ -129,7 +129,7 @@ def _tiles(board: Board) -> list[Tile]:
     if board.judged:
         found["judged answers that are not right"] = Estimate("", value=board.wrong / board.judged)
     if board.wrong * (board.judged - board.wrong) >= FEW_PAIRS:
-        many = len(candidates(board))
+        many = len(rankable(board))
         best = f"the best of {many} scores" if many > 1 else "the score"
         baselines = {NAMES[e.method]: e.auroc for e in board.entries if e.method in NAMES}
         areas = {best: _best(board), **baselines}
@@ -246,7 +246,7 @@ def examples(table: FloatColumns, board: Board | None, rows: Iterable[AnswerRow]
 
     ``rows`` are those of the table, in its order; they are read as far as is needed.
     """
-    if board is None or not (ranked := candidates(board)):
+    if board is None or not (ranked := rankable(board)):
         return NO_EXAMPLES
     score = ranked[0].method
     values, right = table.column(score), table.column(f"correct:{board.against}")

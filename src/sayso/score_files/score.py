@@ -1048,12 +1048,16 @@ class _Scoring:
         self.people += part.people
         self.with_gold += part.with_gold
 
+    @property
+    def decides(self) -> str:
+        """Who says which answers are right: people, where one said it of any."""
+        return "people" if self.people else self.gold_metric
+
     def fit(self, probe: StateProbe | None, seed: int) -> Fitted | str | None:
         """Return P(IK), or why there is none; ``None`` without a probe."""
         if probe is None:
             return None
-        decides = "people" if self.people else self.gold_metric
-        wrong = 1 - self.table.column(f"correct:{decides}")
+        wrong = 1 - self.table.column(f"correct:{self.decides}")
         return probe.fit(wrong, self.table.column(QUESTION_NUMBER), seed)
 
     def board(
@@ -1064,8 +1068,7 @@ class _Scoring:
             return None
         used = list(judges) if self.judged else []
         unread = self.unjudged.sentences(judges)
-        people, metric = self.people > 0, self.gold_metric
-        return leaderboard_of(self.table, methods, used, metric, people, seed, unread, self.texts)
+        return leaderboard_of(self.table, methods, used, self.decides, seed, unread, self.texts)
 
 
 # ---- P(IK): hidden states of the rows, and a probe that is fitted when all rows were read
