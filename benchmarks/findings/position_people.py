@@ -54,11 +54,12 @@ def _of_system(e: Estimate, name: str) -> Estimate:
 
 def table(found: SelfKnownResults) -> str:
     """Return the curves of each system as a table in Markdown."""
-    lines = ["| system | average | " + " | ".join(found.part_names) + " |"]
-    lines.append("|---" * (2 + len(found.part_names)) + "|")
+    places = found.values("part")
+    lines = ["| system | average | " + " | ".join(places) + " |"]
+    lines.append("|---" * (2 + len(places)) + "|")
     for name, label in AVERAGES.items():
         for system in found.methods:
-            parts = found.parts(name, system)
+            parts = [found.get(name, method=system, part=part) for part in places]
             if all(e.value is None for e in parts):
                 continue
             cells = [f"{plain_number(e.value)} {range_of(e)}".strip() for e in parts]
@@ -94,7 +95,7 @@ def figure(found: SelfKnownResults, place: Path) -> None:
     rows = [
         {"system": system, "x": part + 0.1 * (at - 1), "y": e.value, "low": e.low, "high": e.high}
         for at, system in enumerate(found.methods)
-        for part, e in enumerate(found.parts("factuality", system), start=1)
+        for part, (_, e) in enumerate(found.by("part", "factuality", method=system), start=1)
         if e.value is not None
     ]
     x = alt.X(

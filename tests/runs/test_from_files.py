@@ -16,7 +16,7 @@ import sayso
 from sayso import report
 from sayso.protocols import self_known
 from sayso.protocols.self_known.measure import RULES_CHECK
-from sayso.protocols.self_known.report import SelfKnownResults, first_table, support_chart
+from sayso.protocols.self_known.report import SelfKnownResults, along_chart, first_table
 from sayso.records import Claim, Estimate, Generation, InputError, Passage, Verdict, signature_text
 from sayso.report.number_tables import undefined_reasons
 from sayso.runs.from_files import factuality
@@ -478,7 +478,7 @@ def test_below_ten_topics_no_part_has_an_interval_or_a_line(tmp_path: Path) -> N
         file = write(tmp_path, f"{topics}.jsonl", rows)
         result = run(tmp_path, file, name=f"run-{topics}", resamples=1000)
         parts = [e for e in result.estimates if "part" in dict(e.where) and e.value is not None]
-        figure = support_chart(SelfKnownResults(result.estimates), 700)
+        figure = along_chart(SelfKnownResults(result.estimates), 700)
         assert figure is not None
         return [e for e in parts if e.low is not None], figure.to_json()
 

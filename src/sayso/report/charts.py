@@ -237,12 +237,13 @@ def series_chart(
     bold: Collection[str] = (),
     dashed: Collection[str] = (),
     diagonal: bool = False,
+    lines: bool = True,
 ) -> Drawing | None:
     """Return up to six series (:func:`point`) over numbers or names, with intervals.
 
     ``titles`` are those of the two axes; of a ``share`` the whole range is shown, 0 to 1. Lines of
-    the series ``bold`` are thick, lines of ``dashed`` are dashed. ``diagonal``: a dashed line from
-    (0, 0) to (1, 1).
+    the series ``bold`` are thick, lines of ``dashed`` are dashed; without ``lines`` points are not
+    joined. ``diagonal``: a dashed line from (0, 0) to (1, 1).
     """
     drawn = [row for row in points if row["y"] is not None]
     names = list(dict.fromkeys(row["series"] for row in drawn))
@@ -250,8 +251,9 @@ def series_chart(
         return None
     numbers = all(isinstance(row["x"], int | float) for row in drawn)
     order = list(dict.fromkeys(row["x"] for row in drawn))
+    scale = alt.Scale(zero=False, nice=True)
     x = (
-        alt.X("x:Q", title=titles[0], scale=alt.Scale(zero=False, nice=True))
+        alt.X("x:Q", title=titles[0], scale=scale, axis=alt.Axis(tickCount=6))
         if numbers
         else alt.X("x:N", title=titles[0], sort=order, axis=alt.Axis(labelAngle=0))
     )
@@ -266,7 +268,8 @@ def series_chart(
         dashes = [[5, 4] if name in dashed else [1, 0] for name in names]
         styles["strokeDash"] = styled(alt.StrokeDash, names, dashes)
     layers = lines_and_points(drawn, (x, y), styles, few=0, size=60, opacity=0.8)
-    thick = [row for row in drawn if row["series"] in bold]
+    layers = layers if lines else layers[1:]
+    thick = [row for row in drawn if row["series"] in bold and lines]
     if thick:
         line = alt.Chart(data_of(thick)).mark_line(strokeWidth=3.5)
         layers.insert(0, line.encode(x=x, y=y, color=styles["color"]))

@@ -17,7 +17,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
 from sayso.protocols.self_known.claims import drawn_topics
 from sayso.protocols.self_known.collect import told_of_drawn, topic_prompt
-from sayso.protocols.self_known.report import SelfKnownResults, whole_table
+from sayso.protocols.self_known.report import sheet
 from sayso.protocols.self_known.rows import PEOPLE, SUPPORT, claim_verdicts
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
 from sayso.runs.result import Result
@@ -350,9 +350,8 @@ def test_some_of_the_texts_that_answer_are_drawn(tmp_path: Path) -> None:
     notices = " ".join(result.manifest.notices)
     assert "of 12 texts asked for, 8 answer; 5 of these were drawn, and every number" in notices
     assert "/kept-5" in signature_text(result.get("factscore", "method:plain").signature)
-    shown = [
-        e for _, entries in whole_table(SelfKnownResults(result.estimates)).rows for e in entries
-    ]
+    (whole,) = next(part.tables for part in sheet(result.estimates).parts if part.id == "whole")
+    shown = [e for _, entries in whole.rows for e in entries]
     assert rate in shown
     assert kept in shown
     # by a seed: the same draw again and in another order, another draw with another seed

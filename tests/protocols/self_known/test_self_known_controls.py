@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sayso.protocols.self_known.report import SelfKnownResults, claim_scores_table
+from sayso.protocols.self_known.report import sheet
 from sayso.records import Estimate, slice_of
 from sayso.runs.result import Result
 from support.scripted_world import chance, word
@@ -136,7 +136,7 @@ def test_scores_have_an_auroc_in_each_part_of_the_text(tmp_path: Path) -> None:
     few = World(dict(list(texts.items())[:8])).run(tmp_path / "few", modes="direct")
     one = of_part(few, "3/5")
     assert (one.value, one.low, one.high) == (1.0, None, None)
-    table = claim_scores_table(SelfKnownResults(result.estimates), "plain", {"method": "plain"})
-    assert table.columns[:2] == ("whole texts", "part 1/5")
-    row = next(entries for labels, entries in table.rows if labels == ("p_true",))
-    assert row[1:3] == (first, of_part(result, "2/5"))
+    tables = next(part.tables for part in sheet(result.estimates).parts if part.id == "scores")
+    (whole,), parts = (dict(table.rows)[("p_true",)] for table in tables)
+    assert whole == result.get("auroc", method="plain", score="p_true")
+    assert parts[:2] == (first, of_part(result, "2/5"))

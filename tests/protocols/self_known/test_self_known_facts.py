@@ -13,7 +13,7 @@ from sayso.judges.claims import read_claims
 from sayso.protocols import self_known
 from sayso.protocols.self_known.claims import own_questions, splitting_notices
 from sayso.protocols.self_known.measure import cautions
-from sayso.protocols.self_known.report import SelfKnownResults, asked_table
+from sayso.protocols.self_known.report import sheet
 from sayso.protocols.self_known.self_verdicts import _disjoint
 from sayso.records import (
     Claim,
@@ -265,7 +265,7 @@ def test_rogan_and_gladens_value_outside_of_shares_is_said_to_be_none(
 ) -> None:
     place = slice_of(method="m", mode="qa")
     found = [Estimate("accept_rate", place, 0.5, n=9), Estimate("rogan_gladen", place, value)]
-    table = asked_table(SelfKnownResults(found), "m", {"method": "m"})
+    table, *_ = next(part.tables for part in sheet(found).parts if part.id == "itself")
     (entry,) = next(row for (label,), row in table.rows if "corrected" in label)
     assert value_text(entry, "own") == shown
 

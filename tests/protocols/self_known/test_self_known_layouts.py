@@ -54,12 +54,12 @@ def test_a_panel_is_of_the_texts_without_passages_in_bold_and_dashes(retrieved: 
     assert {row["series"] for row in spec["datasets"][thick["data"]["name"]]} == {FACTUALITY}
     scale = thin["encoding"]["strokeDash"]["scale"]
     dashes = dict(zip(scale["domain"], scale["range"], strict=True))
-    assert [name for name, dash in dashes.items() if dash[1]] == list(OPINIONS)
+    assert [name for name, dash in dashes.items() if dash[1]] == [*OPINIONS.values()]
 
 
 def test_retrieval_is_shown_beside_the_texts_without_passages(retrieved: Study) -> None:
     panel, numbers = layout_tables(retrieved, "self-known-figure6")
-    assert whats(panel) == [FACTUALITY, *OPINIONS]
+    assert whats(panel) == [FACTUALITY, *OPINIONS.values()]
     results = retrieved.runs[0].results
     assert entry(panel, 0, 4) == results.get("factuality", method="retrieval", part="5/5").value
     for row, method in enumerate(("plain", "retrieval")):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import io
 import re
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,10 +17,10 @@ from sayso import report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.harmless import block
 from sayso.protocols import self_known
-from sayso.protocols.self_known.marked import Note, claim_groups, drawn_texts, read_drawn
+from sayso.protocols.self_known.marked import ReadClaim, drawn_texts, pieces_of, read_drawn
 from sayso.protocols.self_known.report import labels, sheet
 from sayso.protocols.settings import replace
-from sayso.records import Claim, Estimate, Generation, Passage, Request, Sentence, slice_of
+from sayso.records import Claim, Estimate, Generation, Request, Sentence, slice_of
 from sayso.report.page import sheet_page
 from sayso.storage.run_folder import RunFolder
 from support.long_texts import make_long_run, manifest, numbers
@@ -30,8 +29,8 @@ from support.scripted_world import facts, records, write
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'
 
 
-def note(number: int, label: str, level: int = -1, passages: tuple[Passage, ...] = ()) -> Note:
-    return Note(number, label, "a claim", level=level, passages=passages)
+def claim(number: int, label: str, span: tuple[int, int] | None) -> ReadClaim:
+    return ReadClaim(number, label, "a claim", span)
 
 
 def page_of(found: list[Estimate], **fields: object) -> str:
@@ -41,25 +40,23 @@ def page_of(found: list[Estimate], **fields: object) -> str:
 
 
 def test_overlapping_claims_are_cut_where_they_begin_and_end() -> None:
-    # claims on abcd (supported, sure), cdef (not supported, unsure) and gh (no label)
-    passages = (Passage("p", "T", "x"),)
-    notes = [note(1, "S", 8, passages), note(2, "NS", 3, passages), note(3, "", -1)]
-    found = claim_groups("abcdefghij", notes, [(0, 4), (2, 6), (6, 8)])
-    assert [[(p.text, p.styles, p.level) for p in g.pieces] for g in found] == [
-        # the words that both cover are as sure as the less sure of the two
-        [("ab", ("c-s",), 8), ("cd", ("c-s", "c-ns"), 3), ("ef", ("c-ns",), 3)],
-        [("gh", ("c-no",), -1)],
-        [("ij", (), -1)],
+    # claims on abcd (supported), cdef (not supported) and gh (no label)
+    claims = [claim(1, "S", (0, 4)), claim(2, "NS", (2, 6)), claim(3, "", (6, 8))]
+    found = pieces_of("abcdefghij", claims)
+    assert [(p.text, p.styles, [c.number for c in p.ended]) for p in found] == [
+        ("ab", ("c-s",), []),
+        ("cd", ("c-s", "c-ns"), [1]),
+        ("ef", ("c-ns",), [2]),
+        ("gh", ("c-no",), [3]),
+        ("ij", (), []),
     ]
-    assert [[n.number for n in g.notes] for g in found] == [[1, 2], [3], []]
-    assert found[0].passages == [("T", "x")]  # named by both claims, written once
 
 
 def test_several_claims_on_one_sentence_are_one_stretch_with_a_line_for_each_verdict() -> None:
-    notes = [note(1, "S"), note(2, "NS"), note(3, "S"), note(4, "IR"), note(5, "")]
-    (only,) = claim_groups("A sentence.", notes, [(0, 11)] * 5)
-    assert only.pieces == [("A sentence.", ("c-s", "c-ir", "c-no", "c-ns"), -1)]
-    assert [n.number for n in only.notes] == [1, 2, 3, 4, 5]
+    labels = ["S", "NS", "S", "IR", ""]
+    claims = [claim(n, label, (0, 11)) for n, label in enumerate(labels, start=1)]
+    (only,) = pieces_of("A sentence.", claims)
+    assert only == ("A sentence.", ("c-s", "c-ir", "c-no", "c-ns"), claims)
 
 
 @given(
@@ -69,23 +66,15 @@ def test_several_claims_on_one_sentence_are_one_stretch_with_a_line_for_each_ver
 def test_no_word_is_lost_and_every_claim_stands_once(
     text: str, drawn: list[tuple[int, int, str]]
 ) -> None:
-    spans = [(a, b) if a < b <= len(text) else None for a, b, _ in drawn]
-    notes = [note(n, label) for n, (_, _, label) in enumerate(drawn, start=1)]
-    found = claim_groups(text, notes, spans)
-    assert "".join(p.text for g in found for p in g.pieces) == block(text)
-    shown = [n.number for g in found for n in g.notes]
-    assert sorted(shown) == [n for n, span in enumerate(spans, start=1) if span]
-    for g in found:
-        assert all(bool(p.styles) == bool(g.notes) for p in g.pieces)
-    assert all(a.notes or b.notes for a, b in pairwise(found))
-
-
-def test_shade_is_the_rank_among_the_claims_shown(tmp_path: Path) -> None:
-    texts = read_drawn(make_long_run(tmp_path / "run", 2, ("plain",)))
-    # surprises .1, .2, .3 in both texts: surest first; ranks 5-6, 3-4 and 1-2 of 6, middles of
-    # the ties at 5, 3 and 1 of 6: steps 8, 5 and 1 of 10
-    assert [[n.level for n in t.notes] for t in texts.drawn] == [[8, 5, 1]] * 2
-    assert texts.drawn[0].notes[0].shown_sure == ".90"  # exp(-.1)
+    claims = [
+        claim(n, label, (a, b) if a < b <= len(text) else None)
+        for n, (a, b, label) in enumerate(drawn, start=1)
+    ]
+    found = pieces_of(text, claims)
+    assert "".join(p.text for p in found) == block(text)
+    shown = [c.number for p in found for c in p.ended]
+    assert sorted(shown) == [c.number for c in claims if c.span]
+    assert all(p.styles for p in found if p.ended)
 
 
 def test_topics_are_drawn_whole_and_by_the_seed() -> None:
@@ -102,11 +91,21 @@ def test_a_claim_that_is_not_in_its_text_is_listed_and_said_so(tmp_path: Path) -
         Claim("plain-0-1", "plain-0", 9, 7, 7, "no sentence 9"),
     ]
     run.write("claims/long", lost, Claim)
-    (text,) = read_drawn(run).drawn
-    assert [n.number for g in text.groups for n in g.notes] == [1]
-    assert text.groups[0].pieces[0].text == "Entity 0 was born in Ripley."
-    assert text.notes[1].remark == "its words are not in the text"
-    assert text.notes[1].place == "no sentence"
+    ((text,), _) = read_drawn(run)
+    assert [c.number for p in text.pieces for c in p.ended] == [1]
+    assert text.pieces[0].text == "Entity 0 was born in Ripley."
+    assert text.claims[1].span is None
+    assert "not in the text" in text.claims[1].known
+    assert text.claims[1].known.startswith("no sentence")
+
+
+def test_what_is_known_of_a_claim_stands_in_its_list(tmp_path: Path) -> None:
+    (text,), total = read_drawn(make_long_run(tmp_path / "run", 1, ("plain",)))
+    assert total == 1
+    assert [c.label for c in text.claims] == ["S", "NS", "IR"]
+    for part in ("sentence 1 of 3", "its words .90", "or none? yes (.81)", "evidence: About"):
+        assert part in text.claims[0].known  # .90 = exp(-.1)
+    assert text.passages == [("About Entity 0", "Entity 0 was born. ")]
 
 
 NOTHING = Estimate("factscore", slice_of(method="x"), problem="nothing to count")
@@ -169,7 +168,7 @@ def test_thousands_of_estimates_make_one_small_page() -> None:
     ]
     page = page_of(found)
     assert len(page.encode()) < 1_500_000
-    assert "leave out 94 of 100 methods" in page
+    assert "system 99" in page
 
 
 def test_the_page_says_what_was_measured() -> None:
@@ -177,7 +176,6 @@ def test_the_page_says_what_was_measured() -> None:
     for text in (
         "60 % are supported",
         "fewer of them towards the end",
-        "Dotted: only texts",
         "unsupported claims per sentence",
         "texts that reach every part",
         "[55.0, 65.0]",  # bounds of FActScore
@@ -188,26 +186,23 @@ def test_the_page_says_what_was_measured() -> None:
         "34.0 %",
         "is this the answer?",
         "or none of these?",
-        "flat by construction",
-        "even a large correlation may be luck",
-        "[+0.40, +1.00]",
+        "it does not measure quality",
         "F1 at K facts, K = 9",
         "F1 at K facts, K = 13",
-        "frequency): no further answer",
+        "no further answer",
         "How good is the checker?",
         "very rare",
         "few texts",
     ):
         assert text in page, text
     assert page.index("few texts") < page.index("60 % are supported")  # cautions before numbers
-    # the one chart, and one of self-knowledge for each method
-    assert page.count('class="chart wide"') == 3
+    assert page.count('class="chart wide"') == 1
 
 
 def test_sections_about_what_was_not_asked_are_left_out() -> None:
     page = page_of([e for e in numbers() if e.name in ("factscore", "factuality")])
-    for section in ("itself", "noticed", "dropped", "checker", "scores", "gains", "domains"):
-        assert (f'id="{section}"' in page) == (section == "domains")
+    for section in ("itself", "along", "gains", "whole", "scores", "checker"):
+        assert (f'id="{section}"' in page) == (section == "whole")
 
 
 def test_the_model_that_was_asked_about_given_texts_is_named() -> None:
@@ -230,7 +225,7 @@ def test_a_run_is_one_screen_and_verbose_prints_every_table() -> None:
     report.render_run(found, Console(file=short, width=80), manifest(), None)
     report.render_run(found, Console(file=long, width=80), manifest(), None, verbose=True)
     assert len(short.getvalue().splitlines()) <= 40
-    for name in ("supported claims", "part 5/5", "Self-Known", "claims per text"):
+    for name in ("supported claims", "part 5/5", "Self-Known", "claims per answer"):
         assert name in short.getvalue()
     assert "order of the options" not in short.getvalue()
     assert "order of the options" in " ".join(long.getvalue().split())
@@ -297,9 +292,9 @@ def test_long_texts_are_cut_and_claims_beyond_the_cut_are_listed(tmp_path: Path)
     )  # fmt: skip
     run.write("sentences/long", [Sentence("plain-0", 1, 0, len(long))], Sentence)
     run.write("claims/long", [Claim("plain-0-0", "plain-0", 1, 9_000, 9_010, "far")], Claim)
-    (text,) = read_drawn(run).drawn
+    ((text,), _) = read_drawn(run)
     assert text.cut == 9_000
-    assert [n.claim for n in text.notes] == ["far"]
+    assert [c.claim for c in text.claims] == ["far"]
     assert "9,000 more characters" in report.write(run).read_text(encoding="utf-8")
 
 
@@ -317,8 +312,8 @@ def test_a_run_without_texts_or_claims_is_shown(tmp_path: Path) -> None:
 def test_labels_of_people_need_no_passages(tmp_path: Path) -> None:
     run = make_long_run(tmp_path / "run", 2, ("A", "B"), bare=True, found=[])
     text = report.write(run).read_text(encoding="utf-8")
-    assert "No passage is stored for this claim." in text
-    assert "shade:" not in text
+    assert "irrelevant" in text
+    assert "evidence:" not in text
 
 
 def test_a_run_of_the_protocol_has_every_section(tmp_path: Path) -> None:
@@ -347,10 +342,10 @@ def test_a_run_of_the_protocol_has_every_section(tmp_path: Path) -> None:
         'id="along"',
         "Does it notice its own errors?",
         "Self-Known: supported claims accepted",
-        'id="dropped"',
+        "Without the claims that it rejects",
         'id="scores"',
         "All 8 texts that answer",
-        'class="tip"',
+        'class="claim-list"',
     ):
         assert text in page
     assert page.count('<span class="c-s line-1') == 8 + 1  # a stretch in each text, and the legend
@@ -376,7 +371,7 @@ def test_answers_that_nobody_could_read_are_counted() -> None:
     ]
     page = page_of(found)
     assert "Does it notice its own errors?" in page
-    assert 'accepted, "is this the answer?", m' in html.unescape(page)
+    assert 'accepted, m, asked "is this the answer?"' in html.unescape(page)
     assert "<td>7</td>" in page
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -12,7 +13,14 @@ from sayso.harmless import line
 from sayso.judges.english.tokens import STOP, tokens
 from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout, Run
 from sayso.protocols.self_known import measure, rows
-from sayso.protocols.self_known.report import part_label
+from sayso.protocols.self_known.report import (
+    FACTUALITY,
+    OPINIONS,
+    Curve,
+    Place,
+    curves_chart,
+    part_label,
+)
 from sayso.protocols.self_known.settings import ASKED, MAIN, MODES, Settings, modes_of
 from sayso.protocols.stored import settings_of_run, stored_run
 from sayso.records import Claim, Estimate, Passage, Question, Results, part_of
@@ -21,39 +29,28 @@ from sayso.report.number_tables import NumberTable, grid
 from sayso.storage.run_folder import RunFolder
 
 PAPER = "Tu et al. 2024 (arXiv 2411.15993)"
-PLACE = "part of the text"
 #: the method of texts that were written with passages
 RETRIEVED = "retrieval"
 #: who checked claims that people labeled
 PEOPLE = "people"
-FACTUALITY = "factuality"
-#: what a model says of its own claims
-OPINIONS = ("Self-Known", "Self-Unknown")
 #: characters of a claim or a prompt in a table
 MOST = 600
 #: (name, slice) of numbers by what they are called
-Series = Mapping[str, tuple[str, Mapping[str, str]]]
+Series = Mapping[str, tuple[str, Place]]
 Labels = tuple[str, ...]
-#: a number by part of the text, from its beginning
-Curve = dict[str, Estimate]
-#: the methods of a run that are shown
-Methods = Callable[[Results], list[str]]
 
 
-def _methods(results: Results) -> list[str]:
-    named = (part_of(e.where, "method") for e in results.each("claims_per_answer"))
-    return list(dict.fromkeys(name for name in named if name))
+def _each(shown: LayoutRuns, methods: Sequence[str] = ()) -> Iterator[tuple[Labels, str, Results]]:
+    """Yield labels, method and numbers of every run and method.
 
-
-def _written(results: Results) -> list[str]:
-    """Return the methods but the texts that were written once more with passages."""
-    return [method for method in _methods(results) if method != RETRIEVED]
-
-
-def _each(shown: LayoutRuns, of: Methods = _written) -> Iterator[tuple[Labels, str, Results]]:
-    """Yield labels, method and numbers of every run and method."""
+    Of the runs that have all of some ``methods`` these, or else all but the texts that were
+    written once more with passages.
+    """
     for labels, results, _ in shown.each():
-        for method in of(results):
+        named = (part_of(e.where, "method") for e in results.each("claims_per_answer"))
+        there = list(dict.fromkeys(name for name in named if name))
+        wanted = methods or [method for method in there if method != RETRIEVED]
+        for method in wanted if {*wanted} <= {*there} else ():
             yield (*labels, part_label("method", method)), method, results
 
 
@@ -68,7 +65,7 @@ class Along(NamedTuple):
     """A figure of numbers along the text: its caption, its axis and what it shows.
 
     ``share``: the axis is from 0 to 1; ``panel``: each text has a table of its own, with factuality
-    in bold, if the model was asked about its claims.
+    in bold, if the model was asked about its claims. ``methods`` are those of :func:`_each`.
     """
 
     caption: str
@@ -76,17 +73,23 @@ class Along(NamedTuple):
     series: Series
     share: bool = True
     panel: bool = False
+    methods: Sequence[str] = ()
 
 
 #: kinds of claims, and the beginning of the names of their numbers
 KINDS = ("supported", "unsupported", "irrelevant")
-OPINION: Series = {
-    what: (name, {"mode": MAIN}) for what, name in zip(OPINIONS, ("SK", "SU"), strict=True)
-}
+
+
+def _opinions(mode: str) -> Series:
+    return {what: (name, {"mode": mode}) for name, what in OPINIONS.items()}
+
+
 #: the lines of a panel
 PANEL: Series = {
-    FACTUALITY: ("factuality", {}), "unsupported share": ("unsupported_share", {}), **OPINION,
-}  # fmt: skip
+    FACTUALITY: ("factuality", {}),
+    "unsupported share": ("unsupported_share", {}),
+    **_opinions(MAIN),
+}
 FIGURE1 = (
     Along(
         "(a) Claims along the text: share of a sentence's claims, mean over sentences.",
@@ -102,7 +105,7 @@ FIGURE2 = (
         Along(
             f"({letter}) Asked {ASKED[mode]} Self-Known and Self-Unknown along the text.",
             "share of its claims",
-            {what: (name, {"mode": mode}) for what, (name, _) in OPINION.items()},
+            _opinions(mode),
         )
         for letter, mode in zip("abc", MODES, strict=True)
     ),
@@ -131,93 +134,71 @@ FIGURE5 = Along(
     "unsupported claims of a sentence", {"unsupported": ("unsupported_per_sentence", {})},
     share=False,
 )  # fmt: skip
-FIGURE6 = Along(
-    "(a) Factuality, SK and SU along the text.", "share",
-    {what: PANEL[what] for what in (FACTUALITY, *OPINIONS)}, panel=True,
+FIGURE6 = (
+    Along(
+        "(a) Factuality, SK and SU along the text.", "share",
+        {what: PANEL[what] for what in (FACTUALITY, *OPINIONS.values())}, panel=True,
+        methods=(RETRIEVED,),
+    ),
+    FIGURE5._replace(
+        caption="(b) Number of unsupported claims in a sentence, without and with passages.",
+        methods=("plain", RETRIEVED),
+    ),
 )  # fmt: skip
 
 
-def _curve(results: Results, name: str, **where: str) -> Curve:
-    found = {
-        part_of(e.where, "part"): e
-        for e in results.each(name, **where)
-        if len(e.where) == len(where) + 1 and part_of(e.where, "part")
+def _found(shown: LayoutRuns, figure: Along) -> dict[Labels, Curve]:
+    """Return the curves of a figure that have a value, by their labels."""
+    curves = {
+        (*labels, what): dict(results.by("part", name, method=method, **where))
+        for labels, method, results in _each(shown, figure.methods)
+        for what, (name, where) in figure.series.items()
     }
-    return dict(sorted(found.items(), key=lambda pair: int(pair[0].partition("/")[0])))
+    return {k: c for k, c in curves.items() if any(e.value is not None for e in c.values())}
 
 
-def _found(shown: LayoutRuns, series: Series, of: Methods = _written) -> dict[Labels, Curve]:
-    """Return the curves that have a value, by their labels."""
-    every = {
-        (*labels, what): _curve(results, name, method=method, **where)
-        for labels, method, results in _each(shown, of)
-        for what, (name, where) in series.items()
-    }
-    return {
-        labels: c for labels, c in every.items() if any(e.value is not None for e in c.values())
-    }
-
-
-def tables_along(shown: LayoutRuns, *figures: Along, of: Methods = _written) -> list[NumberTable]:
-    """Return numbers by part of the text: one table, or one for each text where curves are many."""
+def tables_along(shown: LayoutRuns, *figures: Along) -> list[NumberTable]:
+    """Return numbers by part of the text: one table, or one for each run where curves are many."""
     tables = []
     for figure in figures:
-        found = _found(shown, figure.series, of)
-        groups: dict[Labels, dict[Labels, Curve]] = {(): found} if found else {}
-        if figure.panel or len(found) > len(charts.COLORS):
-            groups = {}
-            for labels, curve in found.items():
-                groups.setdefault(labels[:-1], {})[labels] = curve
-        for text, curves in groups.items():
+        found = _found(shown, figure)
+        one = 0 if len(found) <= len(charts.COLORS) else len(shown.heads)
+        of_a_table = len(_heads(shown)) if figure.panel else one
+        groups: dict[Labels, dict[Labels, Curve]] = {}
+        for labels, curve in found.items():
+            groups.setdefault(labels[:of_a_table], {})[labels] = curve
+        for of, curves in groups.items():
             whats = {labels[-1] for labels in curves}
-            if not figure.panel or (FACTUALITY in whats and whats & set(OPINIONS)):
-                named = f"{' · '.join(text)}: {figure.caption}" if text else figure.caption
+            if not figure.panel or (FACTUALITY in whats and whats & {*OPINIONS.values()}):
+                named = f"{' · '.join(of)}: {figure.caption}" if of else figure.caption
                 tables.append(_curves(shown, figure._replace(caption=named), curves))
     return tables
 
 
-def _curves(shown: LayoutRuns, figure: Along, found: Mapping[Labels, Curve]) -> NumberTable:
-    """Return a table of curves and their chart."""
+def _curves(
+    shown: LayoutRuns, figure: Along, found: Mapping[Labels, Curve], notes: Sequence[str] = ()
+) -> NumberTable:
+    """Return a table of curves and their chart, which names them by the labels that differ."""
     parts = {part: part for curve in found.values() for part in curve}
-    same = [len({labels[at] for labels in found}) == 1 for at in range(len(_heads(shown)))]
-    points: list[charts.Row] = []
-    for labels, curve in found.items():
-        told = [label for label, alike in zip(labels, (*same, False), strict=True) if not alike]
-        points += [charts.point(" · ".join(told), part, e) for part, e in curve.items()]
-    bold, dashed = ((FACTUALITY,), OPINIONS) if figure.panel else ((), ())
-
-    def drawn(width: int) -> charts.Drawing | None:
-        axes = PLACE, figure.y
-        return charts.series_chart(
-            points, width, axes, share=figure.share, bold=bold, dashed=dashed
-        )
-
     heads = (*_heads(shown), "what")
-    table = grid(figure.caption, found, parts, dict.get, labels=heads, written="plain")
-    return table._replace(chart=drawn)
-
-
-def figure6(shown: LayoutRuns) -> list[NumberTable]:
-    """Return factuality, SK and SU of texts written with passages; numbers of their errors."""
-
-    def both(results: Results) -> list[str]:
-        return _methods(results) if RETRIEVED in _methods(results) else []
-
-    tables = tables_along(shown, FIGURE6, of=lambda results: both(results) and [RETRIEVED])
-    caption = "(b) Number of unsupported claims in a sentence, without and with passages."
-    figure, room = FIGURE5._replace(caption=caption), len(charts.COLORS)
-    found = [*_found(shown, FIGURE5.series, both).items()]
-    some = (dict(found[at : at + room]) for at in range(0, len(found), room))
-    return [*tables, *(_curves(shown, figure, curves) for curves in some)]
+    differ = [len({*column}) > 1 for column in zip(*found, strict=True)]
+    differ[-1] = True
+    told = {
+        " · ".join(label for label, apart in zip(labels, differ, strict=True) if apart): curve
+        for labels, curve in found.items()
+    }
+    table = grid(
+        figure.caption, found, parts, lambda curve, part: curve.get(part), labels=heads,
+        written="plain", notes=notes,
+    )  # fmt: skip
+    chart = partial(curves_chart, told, y=figure.y, share=figure.share, panel=figure.panel)
+    return table._replace(chart=chart)
 
 
 def _others(shown: LayoutRuns) -> LayoutRuns:
-    """Return the runs without their first model or, of one model, without their first data set."""
-    if len(shown.models) > 1:
-        results = {place: r for place, r in shown.results.items() if place[0] != shown.models[0]}
-        return shown._replace(models=shown.models[1:], results=results)
-    results = {place: r for place, r in shown.results.items() if place[1] != shown.data[0]}
-    return shown._replace(data=shown.data[1:], results=results)
+    """Return the runs without their first model."""
+    results = {place: r for place, r in shown.results.items() if place[0] != shown.models[0]}
+    return shown._replace(models=shown.models[1:], results=results)
 
 
 # ---- what is made of stored texts
@@ -231,16 +212,6 @@ class _Stored(NamedTuple):
     run: Run
     settings: Settings
     texts: rows.LongAnswers
-
-    @property
-    def by(self) -> str:
-        """Who checked the claims."""
-        return rows.checkers(self.run).partition("+")[0]
-
-    @property
-    def words(self) -> set[str]:
-        """The texts themselves."""
-        return {g.text.strip() for g in self.texts.kept}
 
     def claims(self) -> Curve:
         """Return the mean number of claims of a sentence that has some, by part of the text."""
@@ -267,28 +238,33 @@ def figure7(shown: LayoutRuns) -> list[NumberTable]:
 
     Shown are runs whose claims people labeled, and runs of the same texts without these labels.
     """
-    every = [one for one in _stored(shown) if one.texts.method != RETRIEVED]
+    every = [
+        (one, rows.checkers(one.run).partition("+")[0], {g.text.strip() for g in one.texts.kept})
+        for one in _stored(shown)
+        if one.texts.method != RETRIEVED
+    ]
     found: dict[Labels, _Stored] = {}
     notes = []
-    for people in (one for one in every if one.by == PEOPLE):
-        tools = [one for one in every if one.by != PEOPLE and one.words & people.words]
-        for one in [people, *tools] if tools else []:
-            found[(*one.labels, part_label("method", one.texts.method), one.by)] = one
-        notes += [
-            f"{tool.labels[0]}: {len(tool.words & people.words):,} of {len(tool.words):,} texts "
-            "are among those that people labeled"
-            for tool in tools
-        ]
+    for people, by, labeled in every:
+        for tool, reader, texts in every if by == PEOPLE else ():
+            if reader != PEOPLE and texts & labeled:
+                for one, who in ((people, by), (tool, reader)):
+                    found[(*one.labels, part_label("method", one.texts.method), who)] = one
+                notes.append(
+                    f"{tool.labels[0]}: {len(texts & labeled):,} of {len(texts):,} texts are among "
+                    "those that people labeled"
+                )
+    if not found:
+        return []
     numbers = {labels: one.claims() for labels, one in found.items()}
     shares = {
-        labels: _curve(one.results, FACTUALITY, method=one.texts.method)
+        labels: dict(one.results.by("part", FACTUALITY, method=one.texts.method))
         for labels, one in found.items()
     }
     by_whom = "along the text, by who found and checked the claims."
     of_claims = Along(f"(a) Number of claims of a sentence {by_whom}", "claims", {}, share=False)
     of_shares = Along(f"(b) Factuality {by_whom}", FACTUALITY, {})
-    pairs = ((of_claims, numbers), (of_shares, shares)) if found else ()
-    return [_curves(shown, *pair)._replace(notes=tuple(notes)) for pair in pairs]
+    return [_curves(shown, of_claims, numbers, notes), _curves(shown, of_shares, shares, notes)]
 
 
 class _RatedClaim(NamedTuple):
@@ -310,20 +286,27 @@ def table2(shown: LayoutRuns) -> list[NumberTable]:
     tables = []
     for labels, stored in groupby(_stored(shown), key=lambda one: one.labels):
         texts = {one.texts.method: one for one in stored}
-        plain, retrieved = (texts.get(method) for method in ("plain", RETRIEVED))
-        pairs = _claim_pairs(plain.texts, retrieved.texts) if plain and retrieved else ()
-        best = max(pairs, key=lambda pair: pair[:2], default=None)
-        if best is None or plain is None:
+        if not {"plain", RETRIEVED} <= texts.keys():
             continue
-        said = {v.target: v.label for v in plain.run.verdicts(f"self-{MAIN}")}
-        passages = _passages_in(plain.run, best[3].prompt)
-        found: list[tuple[Labels, tuple[str | None, ...]]] = []
-        for name, one, before in (
-            ("claim without passages", best[2], 0),
-            ("claim with passages", best[3], len(passages)),
-        ):
-            right, answer = "yes" if one.supported else "no", said.get(one.claim.id) or "not asked"
-            found.append(((name, line(one.claim.text, MOST)), (right, answer, str(before))))
+        run = texts["plain"].run
+        first, second = (_rated(texts[method].texts) for method in ("plain", RETRIEVED))
+        pairs = [(one, other) for one in first for other in second if one.topic == other.topic]
+        if not pairs:
+            continue
+        one, other = max(pairs, key=_corrects)
+        said = {v.target: v.label for v in run.verdicts(f"self-{MAIN}")}
+        looked_up = (p.text.strip() for p in run.table(f"passages/{rows.STAGE}", Passage))
+        passages = [t for t in dict.fromkeys(looked_up) if t and t[:MOST] in other.prompt]
+        found: list[tuple[Labels, tuple[str | None, ...]]] = [
+            (
+                (name, line(c.claim.text, MOST)),
+                ("yes" if c.supported else "no", said.get(c.claim.id) or "not asked", str(before)),
+            )
+            for name, c, before in (
+                ("claim without passages", one, 0),
+                ("claim with passages", other, len(passages)),
+            )
+        ]
         found += [
             ((f"passage {n}", line(text, MOST)), (None, None, None))
             for n, text in enumerate(passages, 1)
@@ -337,32 +320,22 @@ def table2(shown: LayoutRuns) -> list[NumberTable]:
     return tables
 
 
-def _passages_in(run: Run, prompt: str) -> list[str]:
-    """Return the passages that were looked up for claims and stand in a prompt."""
-    texts = (p.text.strip() for p in run.table(f"passages/{rows.STAGE}", Passage))
-    return [text for text in dict.fromkeys(texts) if text and text[:MOST] in prompt]
+def _corrects(pair: tuple[_RatedClaim, _RatedClaim]) -> tuple[bool, float]:
+    """Return whether the second claim corrects the first, and the share of words in both."""
+    one, other = pair
+    shared = len(one.words & other.words) / max(len(one.words | other.words), 1)
+    return not one.supported and other.supported, shared
 
 
-def _claim_pairs(
-    plain: rows.LongAnswers, retrieved: rows.LongAnswers
-) -> Iterator[tuple[bool, float, _RatedClaim, _RatedClaim]]:
-    """Yield claims of two texts about one topic: whether the second corrects the first, and the
-    share of their words that both have."""
-    others: dict[str, list[_RatedClaim]] = {}
-    for one in _rated(retrieved):
-        others.setdefault(one.topic, []).append(one)
-    for one in _rated(plain):
-        for other in others.get(one.topic, ()):
-            shared = len(one.words & other.words) / max(len(one.words | other.words), 1)
-            yield not one.supported and other.supported, shared, one, other
-
-
-def _rated(texts: rows.LongAnswers) -> Iterator[_RatedClaim]:
+def _rated(texts: rows.LongAnswers) -> list[_RatedClaim]:
+    found = []
     for n in np.flatnonzero(texts.rated).tolist():
         claim, g = texts.claims[n], texts.kept[int(texts.text[n])]
         words = frozenset(t.stem for t in tokens(claim.text) if t.text not in STOP)
         supported = bool(texts.label[n] == rows.SUPPORTED)
-        yield _RatedClaim(claim, g.question, g.request.messages[-1].content, supported, words)
+        prompt = g.request.messages[-1].content
+        found.append(_RatedClaim(claim, g.question, prompt, supported, words))
+    return found
 
 
 # ---- tables of whole texts
@@ -472,7 +445,7 @@ LAYOUTS = (
     _layout("Figure 4", "Factuality, unsupported share, SK and SU along the text, by model",
             ASKED_AGAIN, FIGURE4),
     _layout("Figure 5", "Number of unsupported claims along the text, by model", LABELED, FIGURE5),
-    _layout("Figure 6", "What passages do along the text", RETRIEVING, make=figure6),
+    _layout("Figure 6", "What passages do along the text", RETRIEVING, *FIGURE6),
     _layout("Table 2", "An example of retrieval", RETRIEVING, make=table2),
     _layout("Figure 7", "Number of claims and factuality along the text, by who checked",
             "two runs of the same texts, one of them labeled by people", make=figure7),

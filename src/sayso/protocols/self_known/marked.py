@@ -1,4 +1,4 @@
-"""The long texts of a run to be read: each claim marked by its verdict and how sure the model is.
+"""The long texts of a run to be read: each claim marked by its label.
 
 What marks a claim is told by line style and sign, never by color alone. Topics are drawn with a
 seed, each with the texts of every method, so that they can be compared; only what is drawn is read
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import random
-from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -19,7 +18,8 @@ import msgspec
 from markupsafe import Markup
 
 from sayso.harmless import block, line
-from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE, SUPPORT
+from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE, SUPPORT, claim_verdicts
+from sayso.protocols.stored import stored_run
 from sayso.records import Claim, Generation, Passage, Question, Score, Sentence, Verdict
 from sayso.report.answers import INLINE_BYTES, SHOWN_CHARACTERS
 from sayso.report.numbers import plain_number
@@ -28,119 +28,85 @@ from sayso.report.page import environment
 from sayso.report.sheet import Section
 from sayso.storage.run_folder import RunFolder
 
-#: label -> (sign, words, class of the style sheet)
+#: label -> (sign, words, class of the style sheet), in the order of the lines below the words: a
+#: wave last, since it reaches into a line below it
 CLAIM_MARKS = {
     "S": ("✓", "supported", "c-s"),
-    "NS": ("✗", "not supported", "c-ns"),
     "IR": ("○", "irrelevant", "c-ir"),
     "": ("?", "no label", "c-no"),
+    "NS": ("✗", "not supported", "c-ns"),
 }
-#: how lines are stacked below the words: a wave last, since it reaches into a line below it
-STACKED = ("S", "IR", "", "NS")
-#: steps of shading
-LEVELS = 10
 #: at most so many texts on the page, claims of a text, passages of a claim
 MOST_TEXTS, MOST_CLAIMS, MOST_PASSAGES = 60, 80, 2
 #: characters of a claim and of a passage
 CLAIM, PASSAGE = 300, 400
-#: scores that say how sure the model is, the one to use first; and what they are
-SURE = {"span_nll": "probability of its words", "p_true": "P(true), asked of the claim"}
-#: ways of asking about a claim, and replies
+#: ways of asking about a claim
 WAYS = {"direct": "true?", "qa": "the answer?", "qa_none": "or none?"}
-REPLIES = {"yes": "yes", "no": "no", "none": "none of these"}
 
 
-class Note(NamedTuple):
-    """One claim of a text: its number from 1, verdict, place, and what is known of it."""
+class ReadClaim(NamedTuple):
+    """A claim of a text: its number from 1, its label, and where it stands, if anywhere.
+
+    ``known`` is its sentence, how sure the model is, what the model said of it, its evidence.
+    """
 
     number: int
     label: str
     claim: str
-    place: str = ""
-    self_said: str = ""
-    sure: float | None = None
-    level: int = -1
-    passages: tuple[Passage, ...] = ()
-    remark: str = ""
+    span: tuple[int, int] | None = None
+    known: str = ""
 
     @property
     def mark(self) -> tuple[str, str, str]:
-        """Sign, words and class of the verdict."""
+        """Sign, words and class of the label."""
         return CLAIM_MARKS[self.label]
 
-    @property
-    def shown_sure(self) -> str:
-        """How sure the model is, as a number or a dash."""
-        return plain_number(self.sure)
 
-    @property
-    def titles(self) -> list[str]:
-        """The titles of the passages."""
-        return [line(passage.title, 120) for passage in self.passages]
-
-
-class ClaimPiece(NamedTuple):
-    """A stretch of text under the same claims: classes of their verdicts, and a level of shade."""
+class Piece(NamedTuple):
+    """A stretch of text under the same claims: classes of their labels, and claims that end it."""
 
     text: str
-    styles: tuple[str, ...] = ()
-    level: int = -1
+    styles: tuple[str, ...]
+    ended: Sequence[ReadClaim]
 
 
-class ClaimGroup(NamedTuple):
-    """Claims whose words overlap; no notes: text without a claim."""
-
-    pieces: list[ClaimPiece]
-    notes: Sequence[Note] = ()
-
-    @property
-    def passages(self) -> list[tuple[str, str]]:
-        """Title and text of all passages that these claims rest on, each once."""
-        cited = {p.id: p for note in self.notes for p in note.passages}
-        return [(line(p.title, 120), line(p.text, PASSAGE)) for p in cited.values()]
-
-
-def claim_groups(
-    text: str, notes: Sequence[Note], spans: Sequence[tuple[int, int] | None]
-) -> list[ClaimGroup]:
-    """Cut a text into runs of overlapping claims and what lies between; the pieces join to it."""
+def pieces_of(text: str, claims: Sequence[ReadClaim]) -> list[Piece]:
+    """Cut a text where claims begin and end; the pieces join to it."""
     shown = min(len(text), SHOWN_CHARACTERS)
-    placed = sorted(
-        (span[0], min(span[1], shown), at)
-        for at, span in enumerate(spans)
-        if span is not None and span[0] < shown
-    )
-    runs: list[list[tuple[int, int, int]]] = []
-    end = -1
-    for span in placed:
-        if not runs or span[0] >= end:
-            runs.append([])
-            end = -1
-        runs[-1].append(span)
-        end = max(end, span[1])
-    every: list[ClaimGroup] = []
-    at = 0
-    for run in runs:
-        if at < run[0][0]:
-            every.append(ClaimGroup([ClaimPiece(block(text[at : run[0][0]]))]))
-        own = [notes[n] for n in sorted(n for _, _, n in run)]
-        every.append(ClaimGroup(list(_pieces(text, run, notes)), own))
-        at = max(end for _, end, _ in run)
-    if at < shown:
-        every.append(ClaimGroup([ClaimPiece(block(text[at:shown]))]))
-    return every
-
-
-def _pieces(
-    text: str, run: Sequence[tuple[int, int, int]], notes: Sequence[Note]
-) -> Iterator[ClaimPiece]:
-    borders = sorted({border for start, end, _ in run for border in (start, end)})
+    placed = [(c.span[0], min(c.span[1], shown), c) for c in claims if c.span and c.span[0] < shown]
+    borders = sorted({0, shown, *(at for start, end, _ in placed for at in (start, end))})
+    pieces = []
     for start, end in pairwise(borders):
-        over = [notes[n] for first, last, n in run if first <= start and end <= last]
-        labels = {note.label for note in over}
-        styles = tuple(CLAIM_MARKS[label][2] for label in STACKED if label in labels)
-        level = min((note.level for note in over if note.level >= 0), default=-1)
-        yield ClaimPiece(block(text[start:end]), styles, level)
+        there = {c.label for first, last, c in placed if first <= start and end <= last}
+        styles = tuple(mark[2] for label, mark in CLAIM_MARKS.items() if label in there)
+        ended = [c for _, last, c in placed if last == end]
+        pieces.append(Piece(block(text[start:end]), styles, ended))
+    return pieces
+
+
+class ShownText(NamedTuple):
+    """A text ready to be read; ``counts`` has the marks of its labels and how many there are.
+
+    ``cut`` characters and ``more`` claims are not shown. ``passages`` are titles and texts.
+    """
+
+    method: str
+    topic: str
+    prompt: str
+    text: str
+    pieces: list[Piece]
+    claims: list[ReadClaim]
+    passages: list[tuple[str, str]]
+    counts: list[tuple[str, str, str, int]]
+    cut: int
+    more: int
+
+
+def drawn_texts(by_topic: dict[str, list[str]], seed: int, most: int) -> list[str]:
+    """Return the ids of texts of topics in a seeded order, whole topics first, up to ``most``."""
+    topics = list(by_topic)
+    random.Random(seed).shuffle(topics)
+    return [target for topic in topics for target in by_topic[topic]][:most]
 
 
 # ---- what is stored
@@ -157,72 +123,43 @@ def _verdicts(
     return {v.target: v for v in every if of is None or v.target in of}
 
 
-def _answering(folder: RunFolder, questions: dict[str, Question]) -> Iterator[tuple[str, str, str]]:
+def _questions(folder: RunFolder) -> dict[str, Question]:
+    return {q.id: q for q in _stored(folder, "questions", Question)}
+
+
+def _answering(folder: RunFolder) -> Iterator[tuple[str, str, str]]:
     """Yield id, topic and method of the texts that answer, in their order."""
-    verdicts = _verdicts(folder, STAGE)
+    verdicts, questions = _verdicts(folder, STAGE), _questions(folder)
     for g in _stored(folder, f"generations/{STAGE}", Generation):
         verdict, q = verdicts.get(g.id), questions.get(g.question)
         if q is not None and verdict is not None and verdict.label == RESPONSIVE:
             yield g.id, q.entity or q.text, g.method
 
 
-class ShownText(NamedTuple):
-    """One text ready to be read; ``counts`` has the verdict's mark and how many there are."""
-
-    method: str
-    topic: str
-    prompt: str
-    excerpt: str
-    errors: str
-    groups: list[ClaimGroup]
-    notes: list[Note]
-    counts: list[tuple[str, str, str, int]]
-    cut: int
-    more: int
-
-
-class DrawnTexts(NamedTuple):
-    """The drawn texts, how many there are in all, and what shades them."""
-
-    drawn: list[ShownText]
-    total: int
-    shade: str
-
-
-def read_drawn(folder: RunFolder, seed: int = 0, most: int = MOST_TEXTS) -> DrawnTexts:
-    """Draw texts of a run that answer, and return them with all that is known of their claims."""
-    questions = {q.id: q for q in _stored(folder, "questions", Question)}
+def read_drawn(
+    folder: RunFolder, seed: int = 0, most: int = MOST_TEXTS
+) -> tuple[list[ShownText], int]:
+    """Draw texts of a run that answer; return them and how many there are in all."""
     by_topic: dict[str, list[str]] = defaultdict(list)
-    for target, topic, _ in _answering(folder, questions):
+    for target, topic, _ in _answering(folder):
         by_topic[topic].append(target)
-    stored = _StoredClaims(folder, drawn_texts(by_topic, seed, most))
-    return DrawnTexts(
-        [stored.text(g, questions[g.question]) for g in stored.texts],
-        sum(map(len, by_topic.values())),
-        SURE.get(stored.shade, ""),
-    )
+    drawn = _StoredTexts(folder, drawn_texts(by_topic, seed, most)).texts()
+    return list(drawn.values()), sum(map(len, by_topic.values()))
 
 
-def drawn_texts(by_topic: dict[str, list[str]], seed: int, most: int) -> list[str]:
-    """Return the ids of texts of topics in a seeded order, whole topics first, up to ``most``."""
-    topics = list(by_topic)
-    random.Random(seed).shuffle(topics)
-    return [target for topic in topics for target in by_topic[topic]][:most]
-
-
-class _StoredClaims:
+class _StoredTexts:
     """Some texts, in the order of their ids, and what is stored about their claims."""
 
     def __init__(self, folder: RunFolder, wanted: Sequence[str]) -> None:
-        held = {
-            g.id: g for g in _stored(folder, f"generations/{STAGE}", Generation) if g.id in wanted
-        }
-        self.texts: list[Generation] = [held[target] for target in wanted if target in held]
-        self.claims: dict[str, list[Claim]] = defaultdict(list)
+        every = _stored(folder, f"generations/{STAGE}", Generation)
+        held = {g.id: g for g in every if g.id in wanted}
+        self.answers: list[Generation] = [held[target] for target in wanted if target in held]
+        self.questions = _questions(folder)
         self.sentences: dict[str, dict[int, Sentence]] = defaultdict(dict)
         for s in _stored(folder, f"sentences/{STAGE}", Sentence):
             if s.generation in held:
                 self.sentences[s.generation][s.number] = s
+        self.claims: dict[str, list[Claim]] = defaultdict(list)
         for c in _stored(folder, f"claims/{STAGE}", Claim):
             if c.generation in held:
                 self.claims[c.generation].append(c)
@@ -232,87 +169,72 @@ class _StoredClaims:
         cited = {p for v in self.checked.values() for p in v.evidence[:MOST_PASSAGES]}
         passages = _stored(folder, f"passages/{STAGE}", Passage)
         self.passages: dict[str, Passage] = {p.id: p for p in passages if p.id in cited}
-        values: dict[str, dict[str, float]] = defaultdict(dict)
-        for score in _stored(folder, "scores/claims", Score):
-            if score.target in mine and score.value is not None:
-                values[score.method][score.target] = score.value
-        self.shade = next((name for name in SURE if values[name]), "")
-        self.unsure = values[self.shade]
-        self.ranked = sorted(sure for c in self.unsure if (sure := self.sure(c)) is not None)
+        self.surprise: dict[str, float] = {
+            score.target: score.value
+            for score in _stored(folder, "scores/claims", Score)
+            if score.method == "span_nll" and score.target in mine and score.value is not None
+        }
 
-    def sure(self, claim: str) -> float | None:
-        """Return how sure the model is of a claim, 0..1."""
-        value = self.unsure.get(claim)
-        if value is None or math.isnan(value):
-            return None
-        sure = math.exp(-value) if self.shade == "span_nll" else 1 - value
-        return min(1.0, max(0.0, sure))
+    def texts(self) -> dict[str, ShownText]:
+        """Return the texts with their claims marked, by id."""
+        return {g.id: self._text(g, self.questions[g.question]) for g in self.answers}
 
-    def level(self, sure: float | None) -> int:
-        """Return the step of shading, by rank among the claims shown: equal ones are equal."""
-        if sure is None:
-            return -1
-        low, high = bisect_left(self.ranked, sure), bisect_right(self.ranked, sure)
-        return min(LEVELS - 1, (low + high) * LEVELS // (2 * len(self.ranked)))
-
-    def notes(self, g: Generation) -> list[Note]:
-        """Return what is known of the claims of a text."""
-        return [self.note(at, c, g) for at, c in enumerate(self.claims[g.id][:MOST_CLAIMS], 1)]
-
-    def text(self, g: Generation, q: Question) -> ShownText:
-        """Return one text with its claims marked."""
-        own, notes = self.claims[g.id], self.notes(g)
-        number = Counter(note.label for note in notes)
+    def _text(self, g: Generation, q: Question) -> ShownText:
+        own = self.claims[g.id]
+        claims = [self._claim(n, c, g) for n, c in enumerate(own[:MOST_CLAIMS], start=1)]
+        number = Counter(c.label for c in claims)
+        cited = {p.id: p for c in own[:MOST_CLAIMS] for p in self._evidence(c)}
         return ShownText(
-            line(g.method, 60),
+            line(g.method, 60) or "–",
             line(q.entity or q.text, 200),
             line(f"{q.context}\n\n{q.text}" if q.context else q.text, 400),
-            line(g.text, 90),
-            "some" if number["NS"] else "none",
-            claim_groups(g.text, notes, [self.span(c, g) for c in own[:MOST_CLAIMS]]),
-            notes,
+            g.text,
+            pieces_of(g.text, claims),
+            claims,
+            [(line(p.title, 120), line(p.text, PASSAGE)) for p in cited.values()],
             [(*mark, number[label]) for label, mark in CLAIM_MARKS.items() if number[label]],
             max(0, len(g.text) - SHOWN_CHARACTERS),
-            len(own) - len(notes),
+            len(own) - len(claims),
         )
 
-    def span(self, c: Claim, g: Generation) -> tuple[int, int] | None:
-        """Return where a claim stands in its text: its words, else its sentence, else nowhere."""
-        s = self.sentences[g.id].get(c.sentence)
-        for start, end in ((c.start, c.end), (s.start, s.end) if s else (0, 0)):
-            if 0 <= start < end <= len(g.text):
-                return start, end
-        return None
+    def _evidence(self, c: Claim) -> list[Passage]:
+        cited = self.checked[c.id].evidence[:MOST_PASSAGES] if c.id in self.checked else ()
+        return [self.passages[p] for p in cited if p in self.passages]
 
-    def note(self, number: int, c: Claim, g: Generation) -> Note:
-        """Return what is known of a claim; people's labels come before the checker's."""
+    def _claim(self, number: int, c: Claim, g: Generation) -> ReadClaim:
+        """Return what is known of a claim; people's labels come before the checker's.
+
+        It stands where its words are, else in its sentence, else nowhere.
+        """
         person, checker = self.people.get(c.id), self.checked.get(c.id)
         verdict = person if person and (person.label is not None or not checker) else checker
-        label = verdict.label if verdict and verdict.label in CLAIM_MARKS else ""
-        remarks = [] if label else [(verdict.problem if verdict else None) or "unchecked"]
+        label = (verdict.label if verdict else None) or ""
+        label = label if label in CLAIM_MARKS else ""
+        every = self.sentences[g.id]
+        s = every.get(c.sentence)
+        spans = [(c.start, c.end), *([(s.start, s.end)] if s else [])]
+        span = next((one for one in spans if 0 <= one[0] < one[1] <= len(g.text)), None)
+        known = [f"sentence {c.sentence} of {len(every)}" if s else "no sentence"]
+        if (surprise := self.surprise.get(c.id)) is not None and surprise >= 0:
+            known.append(f"probability of its words {plain_number(math.exp(-surprise))}")
+        known += self._said(c.id)
+        if titles := [line(p.title, 120) for p in self._evidence(c)]:
+            known.append(f"evidence: {'; '.join(titles)}")
+        if not label:
+            known.append((verdict.problem if verdict else None) or "unchecked")
         if person and checker and verdict is person:
             read = CLAIM_MARKS.get(checker.label or "", CLAIM_MARKS[""])[1]
-            remarks.append(f"people; the checker: {read}")
-        if self.span(c, g) is None:
-            remarks.append("its words are not in the text")
-        every, sure = self.sentences[g.id], self.sure(c.id)
-        place = f"sentence {c.sentence} of {len(every)}" if c.sentence in every else "no sentence"
-        cited = (checker.evidence if checker else ())[:MOST_PASSAGES]
-        return Note(
-            number, label or "", line(c.text, CLAIM), place, self.answers(c.id), sure,
-            self.level(sure), tuple(self.passages[p] for p in cited if p in self.passages),
-            line("; ".join(remarks), 200),
-        )  # fmt: skip
+            known.append(f"label by people; the checker: {read}")
+        if span is None:
+            known.append("its words are not in the text")
+        return ReadClaim(number, label, line(c.text, CLAIM), span, line(" · ".join(known), 600))
 
-    def answers(self, claim: str) -> str:
-        """Return what the model said about a claim in each way of asking."""
-        said = ((short, self.selves[mode].get(claim)) for mode, short in WAYS.items())
-        return " · ".join(
-            f"{short} {REPLIES.get(v.label or '', line(v.problem or 'unread', 40))}"
-            + (f" ({plain_number(v.number)})" if v.number is not None else "")
-            for short, v in said
-            if v is not None
-        )
+    def _said(self, claim: str) -> Iterator[str]:
+        """Yield what the model said about a claim in each way of asking."""
+        for mode, asked in WAYS.items():
+            if v := self.selves[mode].get(claim):
+                number = f" ({plain_number(v.number)})" if v.number is not None else ""
+                yield f"{asked} {line(v.label or v.problem or 'unread', 40)}{number}"
 
 
 # ---- what a page shows
@@ -320,42 +242,40 @@ class _StoredClaims:
 
 def texts_section(folder: RunFolder, seed: int) -> Section:
     """Return the drawn texts with their marked claims, as many as fit on a page."""
-    texts, shown, room = read_drawn(folder, seed), list[Markup](), INLINE_BYTES
+    (texts, total), shown, room = read_drawn(folder, seed), list[Markup](), INLINE_BYTES
     parts: Any = environment(__package__).get_template("text.html.j2").module
-    for text in texts.drawn:
+    for text in texts:
         card = Markup(parts.card(text))
         room -= len(card.encode("utf-8", "replace"))
         if room < 0 and shown:
             break
         shown.append(card)
-    there = {note.label for text in texts.drawn for note in text.notes}
-    methods = list(dict.fromkeys(text.method for text in texts.drawn))
-    marks = [mark for label, mark in CLAIM_MARKS.items() if label in there]
-    html = Markup(parts.texts(shown, texts, methods, marks))
+    marks = dict.fromkeys(c.mark for text in texts for c in text.claims)
+    html = Markup(parts.texts(shown, total, marks))
     return Section("answers", "The texts, claim by claim", html=html)
 
 
 def text_examples(folder: RunFolder, method: str) -> ChosenExamples:
     """Return the texts with the largest, the smallest and the median share of supported claims."""
-    questions = {q.id: q for q in _stored(folder, "questions", Question)}
-    rated = _rated(folder)
-    own = [text for text, _, of in _answering(folder, questions) if of == method and text in rated]
+    answering = [text for text, _, of in _answering(folder) if of == method]
+    rated = _rated(folder) if answering else {}
+    own = [text for text in answering if text in rated]
     if not own:
         return NO_EXAMPLES
     share = {text: rated[text]["S"] / rated[text].total() for text in own}
+    # of equal shares, most claims are the better example
     order = sorted(own, key=lambda text: (-share[text], -rated[text].total()))
+    worst = min(order, key=lambda text: share[text])
     chosen = {order[0]: "The best text"}
-    worst = min(order, key=lambda text: (share[text], -rated[text].total()))
     chosen.setdefault(worst, "The worst text")
     chosen.setdefault(order[len(order) // 2], "A typical text")
-    stored = _StoredClaims(folder, [*chosen])
     shown: list[Example] = []
-    for text in stored.texts:
-        counts, q = rated[text.id], questions[text.question]
+    for target, text in _StoredTexts(folder, [*chosen]).texts().items():
+        counts = rated[target]
         note = f"{counts['S']:,} of {counts.total():,} claims are supported."
-        wrong = next((one.claim for one in stored.notes(text) if one.label == "NS"), "")
+        wrong = next((c.claim for c in text.claims if c.label == "NS"), "")
         note += f" Not supported, for example: “{wrong}”" if wrong else ""
-        shown.append(example(chosen[text.id], q.entity or q.text, "", text.text, note=note))
+        shown.append(example(chosen[target], text.topic, "", text.text, note=note))
     rule = (
         "Chosen by the share of supported claims: the largest, the smallest, and the median; if "
         "tied, the text with the most claims."
@@ -365,11 +285,9 @@ def text_examples(folder: RunFolder, method: str) -> ChosenExamples:
 
 def _rated(folder: RunFolder) -> dict[str, Counter[str]]:
     """Return how many claims of each text are supported, and not; people's labels come first."""
-    labels = {target: v.label for target, v in _verdicts(folder, SUPPORT).items()}
-    said = _verdicts(folder, PEOPLE).items()
-    labels |= {target: v.label for target, v in said if v.label is not None}
+    verdicts = claim_verdicts(stored_run(folder))
     rated: dict[str, Counter[str]] = defaultdict(Counter)
     for c in _stored(folder, f"claims/{STAGE}", Claim):
-        if (label := labels.get(c.id)) in ("S", "NS"):
+        if c.id in verdicts and (label := verdicts[c.id].label) in ("S", "NS"):
             rated[c.generation][label] += 1
     return rated
