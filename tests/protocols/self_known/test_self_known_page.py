@@ -371,7 +371,7 @@ def test_answers_that_nobody_could_read_are_counted() -> None:
     ]
     page = page_of(found)
     assert "Does it notice its own errors?" in page
-    assert 'accepted, m, asked "is this the answer?"' in html.unescape(page)
+    assert "accepted, m, is this the answer?" in html.unescape(page)
     assert "<td>7</td>" in page
 
 

@@ -79,9 +79,8 @@ class SelfKnownResults(Results):
 
 def part_label(key: str, value: str) -> str:
     """Return a part of a slice in words."""
-    if value in ASKED:
-        return f'asked "{ASKED[value]}"'
-    return f"{WORDS.get(key, '')}{line(OPINIONS.get(value, value), 60) or DASH}"
+    named = ASKED.get(value) or OPINIONS.get(value) or line(value, 60) or DASH
+    return f"{WORDS.get(key, '')}{named}"
 
 
 def labels(methods: Sequence[str]) -> dict[str, str]:

@@ -64,34 +64,3 @@
   form.hidden = shown.hidden = false;
   apply();
 })();
-// Filters of a list of items that say by data attributes what they are.
-(() => {
-  for (const form of document.querySelectorAll("form[data-list]")) {
-    const items = [...document.querySelectorAll(`#${form.dataset.list} > details`)];
-    const shown = form.nextElementSibling;
-    const words = new Map(items.map((item) => [item, item.textContent.toLowerCase()]));
-    const apply = () => {
-      let held = 0;
-      for (const item of items) {
-        item.hidden = [...form.querySelectorAll("[data-by]")].some((field) => {
-          const want = field.value.trim();
-          if (!want) return false;
-          if (field.dataset.by === "text") return !words.get(item).includes(want.toLowerCase());
-          return item.dataset[field.dataset.by] !== want;
-        });
-        held += !item.hidden;
-      }
-      shown.textContent = `Showing ${held} of ${items.length} answers.`;
-    };
-    form.addEventListener("input", apply);
-    form.addEventListener("reset", () => setTimeout(apply, 0));
-    form.addEventListener("submit", (event) => event.preventDefault());
-    for (const button of form.querySelectorAll("[data-open]")) {
-      button.addEventListener("click", () => {
-        for (const item of items) if (!item.hidden) item.open = Boolean(button.dataset.open);
-      });
-    }
-    form.hidden = shown.hidden = false;
-    apply();
-  }
-})();
