@@ -21,7 +21,7 @@ from sayso.checks.judge import (
     attacked_items,
     evenly_spread,
     judge_check,
-    judge_check_text,
+    judge_sheet,
     make_item,
     our_set,
     plain_items,
@@ -313,7 +313,9 @@ def cascade(decide: Callable[[Shown, int], str]) -> CascadeJudge:
 
 
 def lines_of(check: JudgeCheck) -> str:
-    return " ".join(judge_check_text(check).head)
+    main = judge_sheet(check).main
+    assert main is not None
+    return " ".join(main.notes)
 
 
 def test_a_cascade_says_who_decides_better_what_the_rules_leave(tmp_path: Path) -> None:
@@ -654,15 +656,12 @@ def test_errors_by_hand() -> None:
 def test_one_signature_is_printed(tmp_path: Path) -> None:
     out = io.StringIO()
     check = judge_check("rules", cache=tmp_path)
-    render_judge(judge_check_text(check), None, Console(file=out, width=80))
+    render_judge(check, None, Console(file=out, width=80))
     printed = out.getvalue()
     assert set(re.findall(r"rules@\d+", printed)) == {check.signature}
-    assert "chances are slight" not in printed
-    assert any(
-        labels == ("chances are slight",)
-        for table in judge_check_text(check, verbose=True).tables
-        for labels, _ in table.rows
-    )
+    assert "refused_by_policy" not in printed
+    render_judge(check, None, Console(file=out, width=80), verbose=True)
+    assert "refused_by_policy" in out.getvalue()
 
 
 def test_numbers_by_hand() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import sayso.checks.silence
 from sayso import cli
-from sayso.checks.judge import judge_check, judge_check_text, silence_set
+from sayso.checks.judge import judge_check, judge_sheet, silence_set
 from sayso.checks.silence import STANCE_OF, SilenceRow, silence_rows
 from sayso.judges.reliability import place
 from sayso.records import InputError
@@ -198,7 +198,9 @@ def test_a_judge_is_checked_on_the_set(tmp_path: Path, rows: list[SilenceRow]) -
     assert found.labelled.agreed == found.labelled.stance_agreed
     assert found.labelled.agreed.count < 150 - 23
     # the shares of the set are nobody's: nothing is kept
-    assert any(line.startswith("silence: agreed on") for line in judge_check_text(found).head)
+    main = judge_sheet(found).main
+    assert main is not None
+    assert ("silence", "verdict") in [labels for labels, _ in main.rows]
     assert not place(found.signature, tmp_path).exists()
     assert len(silence_set()) == len(rows)
 
@@ -209,7 +211,7 @@ def test_the_command_says_that_nothing_is_stored(
     argv = ["judge-check", "rules", "--labelled", "silence", "--cache", str(tmp_path)]
     assert cli.execute(argv) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "silence, by kind" in text
+    assert "silence kind:" in text
     assert "not stored: reports cite only complete checks" in text
     assert not (tmp_path / "judge-checks").exists()
 

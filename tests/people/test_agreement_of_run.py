@@ -13,23 +13,37 @@ import sayso
 from sayso import metrics
 from sayso.cli import execute
 from sayso.people.agreement import (
+    JUDGE,
     MAIN,
     UNWEIGHTED,
     KindAgreement,
     RunAgreement,
     agreement,
-    agreement_text,
-    grade,
+    agreement_sheet,
 )
 from sayso.people.corrected import more_labels
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
-from sayso.records import InputError, Verdict
+from sayso.records import InputError, Results, Verdict, part_of
+from sayso.report.number_tables import notes_of
 from sayso.storage.run_folder import RunFolder
 from support.label_runs import answers_run, as_judge, claims_run, label_run, pairs_run
 
 
 def only(result: RunAgreement, kind: str = "answer") -> KindAgreement:
     return next(one for one in result.kinds if one.kind == kind)
+
+
+def compared_on(kind: KindAgreement) -> list[str]:
+    """What people and judge are compared on."""
+    return list(dict.fromkeys(part_of(e.where, "of") for e in kind.numbers if e.name == "items"))
+
+
+def confusion(kind: KindAgreement, of: str) -> dict[tuple[str, str], float | None]:
+    """Counts of items by what people and what the judge said."""
+    return {
+        (part_of(e.where, "people"), part_of(e.where, "judge")): e.value
+        for e in Results(kind.numbers).each("items", of=of)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -71,51 +85,45 @@ def test_shares_are_those_that_one_counts(labeled: Path) -> None:
         split += weight * (len(values) == 2)
     assert kind.items == len(by_item) == 60
     assert dict(kind.annotators) == {"A": 40, "B": 40}
-    assert kind.agreed.value == pytest.approx(same / total)
-    assert kind.error.value == pytest.approx(error / total)
-    assert kind.split.value == pytest.approx(split / total)
+    assert kind.get("agreed").value == pytest.approx(same / total)
+    assert kind.get("error").value == pytest.approx(error / total)
+    assert kind.get("split").value == pytest.approx(split / total)
     assert kind.undecided == sum(len({o.verdict.value for o in g}) == 2 for g in by_item.values())
     assert 0 < kind.undecided < 20
     assert kind.weighted
     # the three shares are all there is
-    parts = (kind.agreed, kind.error, kind.split)
+    parts = (kind.get("agreed"), kind.get("error"), kind.get("split"))
     assert sum(e.value or 0 for e in parts) == pytest.approx(1)
     assert all(e.low is not None and e.low <= e.value <= e.high for e in parts)  # type: ignore[operator]
 
 
 def test_people_among_themselves_are_compared_on_what_they_share(labeled: Path) -> None:
-    verdict, stance = only(agreement(labeled, resamples=200)).readings
-    assert (verdict.name, stance.name) == ("verdict", "stance")
-    assert verdict.people.n == stance.people.n == 20
-    assert verdict.judge.n == 60
+    kind = only(agreement(labeled, resamples=200))
+    assert compared_on(kind) == ["verdict", "stance"]
+    for of in ("verdict", "stance"):
+        assert kind.get("agreement", of=of, between="people").n == 20
+    assert kind.get("agreement", of="verdict", between=JUDGE).n == 60
     # counts of the matrix are of items, whatever they weigh
-    assert sum(map(sum, verdict.confusion)) == verdict.judge.n
-    uncertain = verdict.labels.index("uncertain")
+    counts = confusion(kind, "verdict")
+    assert sum(counts.values()) == 60
     # people see doubt where the judge does not, never the other way round
-    assert sum(verdict.confusion[uncertain][:uncertain]) > 0
-    assert all(row[uncertain] == 0 for row in verdict.confusion[:uncertain])
-    kind = only(agreement(labeled, resamples=50))
-    assert kind.doubt_found is not None
-    assert kind.doubt_found.value < 1  # type: ignore[operator]
-    assert kind.doubt_invented is not None
-    assert kind.doubt_invented.value == 0
+    doubtful = [pair for pair in counts if "uncertain" in pair]
+    assert ("uncertain", "uncertain") in doubtful
+    assert len(doubtful) > 1
+    assert all(said == "uncertain" for said, _ in doubtful)
+    assert kind.get("doubt_found").value < 1  # type: ignore[operator]
+    assert kind.get("doubt_invented").value == 0
 
 
-def test_parts_are_strata_lengths_and_annotators(labeled: Path) -> None:
+def test_parts_are_strata_and_annotators(labeled: Path) -> None:
     kind = only(agreement(labeled, resamples=50))
-    by = {part.by for part in kind.parts}
-    assert by == {"stratum", "words", "annotator"}
-    strata = [part for part in kind.parts if part.by == "stratum"]
-    assert {part.name for part in strata} == {
+    strata = dict(Results(kind.numbers).by("stratum", "agreed"))
+    assert strata.keys() == {
         "known, correct", "known, uncertain", "unknown, incorrect", "unknown, uncertain",
     }  # fmt: skip
-    assert sum(part.agreed.n for part in strata) == kind.readings[0].judge.n
-    words = [part for part in kind.parts if part.by == "words"]
-    least = [int(part.name.split()[0]) for part in words]
-    assert least == sorted(least)
-    assert sum(part.agreed.n for part in words) == kind.readings[0].judge.n
+    assert sum(e.n for e in strata.values()) == 60
     # B reads more items otherwise than A does
-    own = {part.name: part.agreed.value for part in kind.parts if part.by == "annotator"}
+    own = {name: e.value for name, e in Results(kind.numbers).by("annotator", "agreed")}
     assert own["B"] < own["A"] < 1  # type: ignore[operator]
 
 
@@ -138,48 +146,10 @@ def test_a_rare_stratum_counts_as_often_as_the_run_has_it(tmp_path: Path) -> Non
 
     label_run(run, "A", says, n=40)
     kind = only(agreement(run, resamples=50))
-    assert kind.error.value == pytest.approx(len(rare) / 400)
-    labels = sum(part.agreed.n for part in kind.parts if "uncertain" in part.name)
+    assert kind.get("error").value == pytest.approx(len(rare) / 400)
+    strata = Results(kind.numbers).by("stratum", "agreed")
+    labels = sum(e.n for name, e in strata if "uncertain" in name)
     assert labels / kind.items > 2 * len(rare) / 400
-
-
-# ---- layouts of papers
-
-
-def test_the_matrix_has_people_judge_and_metrics(labeled: Path) -> None:
-    kind = only(agreement(labeled, resamples=50))
-    names = {pair.first for pair in kind.matrix} | {pair.second for pair in kind.matrix}
-    assert names == {"A", "B", "judge", "rouge_l", "squad_f1", "exact_match", "contains"}
-    assert kind.others == {}  # of two people nobody has a majority
-    pair = next(p for p in kind.matrix if (p.first, p.second) == ("rouge_l", "contains"))
-    assert pair.same.n == 60
-    assert agreement_text(agreement(labeled, resamples=50)).head[1].startswith("short answers: 60")
-
-
-def test_three_people_have_a_majority_of_others(tmp_path: Path) -> None:
-    def says(number: int, read: Verdict, name: str) -> dict[str, object]:
-        wrong = name == "C" and number % 2 == 0
-        return {"stance": "committed", "content": "incorrect" if wrong else "correct"}
-
-    run = answers_run(tmp_path / "run", 40)
-    label_run(run, "ABC", says, n=20, shared=20)
-    kind = only(agreement(run, resamples=50))
-    assert kind.others["A"].value == kind.others["B"].value == 1
-    assert kind.others["C"].value == pytest.approx(0.5)
-    assert kind.undecided == 0
-    text = agreement_text(agreement(run, resamples=50))
-    matrix = next(table for table in text.tables if "alike" in table.title)
-    assert matrix.columns[-1] == "other people"
-
-
-def test_grades_of_every_kind() -> None:
-    hedged = Verdict("t", "q", "j", stance="hedged", content="correct")
-    assert grade("answer", hedged) == 1
-    assert np.isnan(grade("aspect", Verdict("t", "q", "j", stance="abstained", content="none")))
-    assert grade("claim", Verdict("t", "q", "j", label="IR")) == 0
-    assert grade("pair", Verdict("t", "q", "j", label="c")) == 1
-    assert np.isnan(grade("pair", Verdict("t", "q", "j", label="p")))
-    assert np.isnan(grade("claim", None))
 
 
 # ---- other kinds
@@ -193,17 +163,21 @@ def test_claims_and_pairs(tmp_path: Path) -> None:
 
     label_run(claims, "A", off, "claim", n=20)
     kind = only(agreement(claims, resamples=50), "claim")
-    assert kind.agreed.value == pytest.approx(0.8)
-    assert kind.agreed.low is None  # one text: its claims may all move together
-    assert kind.readings[0].confusion[2][:2] != (0, 0)
-    assert any("single cluster" in text for text in agreement_text(agreement(claims)).bad)
+    assert kind.get("agreed").value == pytest.approx(0.8)
+    assert kind.get("agreed").low is None  # one text: its claims may all move together
+    assert any(said == "irrelevant" != read for said, read in confusion(kind, "support"))
+    main = agreement_sheet([agreement(claims)]).main
+    assert main is not None
+    assert any("single cluster" in text for text in notes_of(main))
     pairs = pairs_run(tmp_path / "pairs", 12)
     label_run(pairs, "A", as_judge, "pair", n=24)
     kind = only(agreement(pairs, resamples=50), "pair")
     assert kind.items == 24
-    assert kind.agreed.value == 1
-    assert kind.readings[0].labels == ("contradicts", "does not contradict", "no answer")
-    assert [row[place] for place, row in enumerate(kind.readings[0].confusion)] == [12, 12, 0]
+    assert kind.get("agreed").value == 1
+    assert confusion(kind, "contradiction") == {
+        ("contradicts", "contradicts"): 12,
+        ("does not contradict", "does not contradict"): 12,
+    }
 
 
 def test_sureness_has_correlations(tmp_path: Path) -> None:
@@ -215,7 +189,6 @@ def test_sureness_has_correlations(tmp_path: Path) -> None:
 
     label_run(run, "AB", says, "sureness", n=30, shared=30)
     kind = only(agreement(run, resamples=200), "sureness")
-    assert kind.sureness is not None
     with LabelStore.open(run) as store:
         labels = store.labels("sureness")
     read = {
@@ -225,14 +198,18 @@ def test_sureness_has_correlations(tmp_path: Path) -> None:
     mean = [np.mean([o.verdict.number for o in labels if o.item == item]) for item in items]
     judge = [read[item.target] for item in items]
     weights = [1 / next(o.probability for o in labels if o.item == item) for item in items]  # type: ignore[operator]
-    found = kind.sureness
-    assert found.pearson.value == pytest.approx(metrics.pearson(judge, mean, weights))
-    assert found.spearman.value == pytest.approx(metrics.spearman(judge, mean, weights))
-    assert found.pearson.low < found.pearson.value < found.pearson.high  # type: ignore[operator]
-    assert found.people.value is not None
-    assert 0.8 < found.people.value < 1
+    linear, ranked, gap = (
+        kind.get(name, of="sureness", between=JUDGE)
+        for name in ("pearson", "spearman", "difference")
+    )
+    assert linear.value == pytest.approx(metrics.pearson(judge, mean, weights))
+    assert ranked.value == pytest.approx(metrics.spearman(judge, mean, weights))
+    assert linear.low < linear.value < linear.high  # type: ignore[operator]
+    assert gap.value == pytest.approx(np.average(np.subtract(judge, mean), weights=weights))
+    people = kind.get("alpha", of="sureness", between="people")
+    assert 0.8 < people.value < 1  # type: ignore[operator]
     assert kind.undecided == 0
-    assert kind.agreed.value == 1
+    assert kind.get("agreed").value == 1
 
 
 def test_an_example_of_an_aspect_is_the_sentence_that_the_judge_read(tmp_path: Path) -> None:
@@ -270,18 +247,21 @@ def test_a_run_without_golds_has_no_verdicts_of_right_and_wrong(tmp_path: Path) 
 
     label_run(run, "A", says, n=20)
     kind = only(agreement(run, resamples=50))
-    assert [reading.name for reading in kind.readings] == ["stance"]
-    assert kind.agreed.value == 1
+    assert compared_on(kind) == ["stance"]
+    assert kind.get("agreed").value == 1
 
 
 def test_one_annotator_says_nothing_of_people(tmp_path: Path) -> None:
     run = answers_run(tmp_path / "run", 40)
     label_run(run, "A", as_judge, n=20)
-    people = only(agreement(run, resamples=50)).readings[0].people
-    assert people.n == 0
-    for e in (people.same, people.alpha, people.ac1, people.kappa):
+    result = agreement(run, resamples=50)
+    kind = only(result)
+    for name in ("agreement", "cohen_kappa", "alpha", "ac1"):
+        e = kind.get(name, of="verdict", between="people")
         assert e.value is None
         assert e.problem
+    table = agreement_sheet([result]).sections[0].tables[0]
+    assert table.columns == (JUDGE,)
 
 
 def test_skipped_and_unread_items_are_counted_and_compared_with_nothing(tmp_path: Path) -> None:
@@ -303,7 +283,7 @@ def test_skipped_and_unread_items_are_counted_and_compared_with_nothing(tmp_path
     kind = only(agreement(run, resamples=50))
     assert (kind.skipped, kind.unread) == (1, 2)
     assert kind.items == 39
-    assert kind.agreed.n == 37
+    assert kind.get("agreed").n == 37
 
 
 def test_what_one_reading_leaves_out_is_said(tmp_path: Path) -> None:
@@ -315,12 +295,9 @@ def test_what_one_reading_leaves_out_is_said(tmp_path: Path) -> None:
 
     label_run(run, "AB", says, n=20, shared=20)
     result = agreement(run, resamples=50)
-    verdict, stance = only(result).readings
-    assert (verdict.people.n, stance.people.n) == (19, 20)
-    assert (
-        "short answers, verdict, people among themselves: 1 item is left out, because somebody "
-        "could not tell whether the answer is right"
-    ) in agreement_text(result).tail
+    notes = agreement_sheet([result]).sections[0].tables[0].notes
+    assert "verdict, people: 19 items" in notes
+    assert "stance, people: 20 items" in notes
 
 
 def test_labels_from_no_draw_count_alike_and_it_is_said(tmp_path: Path) -> None:
@@ -332,8 +309,10 @@ def test_labels_from_no_draw_count_alike_and_it_is_said(tmp_path: Path) -> None:
             store.add(PersonLabel(said, item.kind, item.stage))
     result = agreement(run, resamples=50)
     assert not only(result).weighted
-    assert only(result).agreed.value == pytest.approx(4 / 8)  # hedged and abstained are uncertain
-    assert UNWEIGHTED in agreement_text(result).bad[0]
+    assert only(result).get("agreed").value == pytest.approx(
+        4 / 8
+    )  # hedged and abstained are uncertain
+    assert UNWEIGHTED in agreement_sheet([result]).cautions[0]
 
 
 def test_no_labels_and_labels_of_another_run_are_one_line(tmp_path: Path) -> None:
@@ -368,7 +347,7 @@ def test_texts_of_others_are_harmless(tmp_path: Path) -> None:
 # ---- how many labels
 
 
-def test_the_last_line_says_how_many_labels_would_halve_the_main_interval(tmp_path: Path) -> None:
+def test_a_note_says_how_many_labels_would_halve_the_main_interval(tmp_path: Path) -> None:
     def by_chance(number: int, read: Verdict, name: str) -> dict[str, object]:
         return ({"stance": "abstained"}, {"stance": "committed", "content": "correct"})[number % 2]
 
@@ -383,7 +362,9 @@ def test_the_last_line_says_how_many_labels_would_halve_the_main_interval(tmp_pa
         assert 2 * one.labels < one.halved_by <= one.rows  # type: ignore[operator]
     result = agreement(run, resamples=50)
     assert "halve" in more_labels(run)
-    assert agreement_text(result).tail[-1] == more_labels(run)
+    main = agreement_sheet([result]).main
+    assert main is not None
+    assert main.notes[-1] == more_labels(run)
 
 
 # ---- commands, Python
@@ -394,13 +375,13 @@ def test_the_command_prints_tables_and_json(
 ) -> None:
     assert execute(["agreement", str(labeled), "--examples", "2"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    for part in ("confirm", "Krippendorff's alpha", "judge: uncertain", "rouge_l"):
+    for part in ("confirm", "Krippendorff's alpha", "judge: uncertain", "annotator: B"):
         assert part in text
     assert execute(["agreement", str(labeled), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["kinds"][0]["items"] == 60
     assert execute(["agreement", str(labeled), str(labeled)]) == 0
-    assert "by model" in capsys.readouterr().out
+    assert ": short answers" in capsys.readouterr().out
 
 
 def test_a_negative_number_of_examples_is_one_line(
@@ -410,12 +391,11 @@ def test_a_negative_number_of_examples_is_one_line(
     assert "--examples -1: expected 0 or more" in capsys.readouterr().err
 
 
-def test_python_has_a_table_a_frame_and_a_chart(labeled: Path) -> None:
+def test_python_has_every_number_as_a_frame(labeled: Path) -> None:
     result = sayso.agreement(labeled, resamples=50)
     assert repr(result).startswith("<Agreement: judge ")
-    rows = result.table()
-    assert rows[0]["what"] == "people confirm the judge"
-    assert len(result.to_pandas()) == len(rows) > 20
-    assert result.plots == ["agreement"]
-    assert "annotator" in result.plot().chart().to_json()
+    frame = result.to_pandas()
+    assert list(frame["name"])[:3] == ["agreed", "error", "split"]
+    assert len(frame) == len(only(result).numbers) > 20
+    assert result.plots == []
     assert MAIN["answer"] == "short"

@@ -354,4 +354,4 @@ def test_which_labels_count_is_decided_table_by_table(
     told = " ".join(out.split())
     (counts,) = re.findall(r"Behind (\d+) of the (\d+) numbers, nobody knows how the labeled", told)
     assert 0 < int(counts[0]) < int(counts[1]) < len(both)
-    assert "For some numbers, up to 1 label is left out" in told
+    assert "Labels left out of a number: up to 1," in told

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sayso
-from sayso.people.agreement import agreement, agreement_text
+from sayso.people.agreement import agreement, agreement_sheet
 from sayso.people.joined import joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, verdict_of_person
 from sayso.records import Verdict
@@ -131,20 +131,24 @@ def test_only_the_first_table_leaves_ties_out(differing: Path) -> None:
             values.setdefault(one.item, set()).add(one.verdict.value)
     ties = sum(len(some) > 1 for some in values.values())
     assert kind.undecided == ties > 5
-    assert kind.split.value is not None
-    assert kind.split.value > 0
-    for reading in kind.readings:
-        assert reading.judge.n == sum(map(sum, reading.confusion)) == 60
-    text = agreement_text(result)
-    assert text.tables[0].columns[-1] == "no majority"
-    assert f"{ties} without a majority" in text.head[1]
+    assert kind.get("split").value > 0  # type: ignore[operator]
+    for of in ("verdict", "stance"):
+        assert kind.get("agreement", of=of, between="judge and people").n == 60
+        assert (
+            sum(e.value for e in kind.numbers if e.where[:1] == (("of", of),) and e.name == "items")
+            == 60
+        )
+    main = agreement_sheet([result]).main
+    assert main is not None
+    assert main.columns[-1] == "no majority"
+    assert f"{ties} without a majority" in main.notes[0]
 
 
 def test_one_annotator_is_of_one_mind(tmp_path: Path) -> None:
     run = answers_run(tmp_path / "run", 40)
     label_run(run, "A", as_judge, n=20)
     result = agreement(run, resamples=50)
-    text = agreement_text(result)
-    assert list(text.tables[0].columns) == ["items", "people confirm it", "people contradict it"]
-    assert {len(entries) for _, entries in text.tables[0].rows} == {3}
-    assert "people have no majority" not in {row["what"] for row in result.table()}
+    main = agreement_sheet([result]).main
+    assert main is not None
+    assert main.columns == ("people confirm it", "people contradict it")
+    assert "split" not in {e.name for e in result.kinds[0].numbers}

@@ -74,9 +74,7 @@ def test_sentences_say_who_labeled_and_which_numbers_moved() -> None:
     assert moved.startswith("The judge's errors moved 1 of 2 numbers")
     assert "moved 0 of 1 numbers" in corrected_sentences([one(0.31)])[1]
     assert len(corrected_sentences([one(0.31, half=None)])) == 1  # no interval, no claim
-    assert "not worth it" in corrected_sentences([one(gain=1.05)])[-1]
     most = msgspec.structs.replace(one(gain=1.05), labels=200)  # little is left to the judge
-    assert "not worth it" not in " ".join(corrected_sentences([most]))
     assert worth(most) == "–"
 
 
@@ -90,7 +88,7 @@ def test_how_many_labels_halve_an_interval_is_said_if_it_is_known() -> None:
 
 def test_labels_that_nobody_drew_are_told() -> None:
     left = msgspec.structs.replace(one(), undrawn=12)
-    assert "12 labels are left out" in corrected_sentences([left])[-1]
+    assert "up to 12" in corrected_sentences([left])[-1]
     chosen = msgspec.structs.replace(one(), drawn=False)
     assert "count as a random sample" in corrected_sentences([chosen])[-1]
 
@@ -113,20 +111,6 @@ def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
     assert "The page shows 1 more" in out.getvalue()
     assert "EA" not in out.getvalue()
     render_corrected([], NUMBERS, part_label, Console(file=out, width=120))
-
-
-def test_notes_name_numbers_whose_labels_show_hardly_an_error() -> None:
-    few = msgspec.structs.replace(one(), disagreements=1)
-
-    def said(numbers: list[CorrectedNumber]) -> str:
-        out = io.StringIO()
-        render_corrected(numbers, NUMBERS, part_label, Console(file=out, width=200))
-        return " ".join(out.getvalue().split())
-
-    told = "people and judge differ on none or one of the labels that count"
-    assert f"J (short answers): {told}" in said([few, one(name="EA")])
-    assert told not in said([one(), msgspec.structs.replace(few, power=0.0)])
-    assert f"6 of 7 numbers: {told}" in said([few] * 6 + [one()])
 
 
 def test_numbers_survive_the_folder(tmp_path: Path) -> None:

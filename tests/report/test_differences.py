@@ -15,9 +15,10 @@ from sayso.report.differences import (
     Words,
     by_chance,
     compared_sentence,
-    render_compare,
+    compared_sheet,
     rules_alone,
 )
+from sayso.report.sheet import render_sheet
 from sayso.runs.compare import number_words
 
 WORDS = number_words(PROTOCOLS["uncle"])
@@ -28,7 +29,8 @@ BOTH = slice_of(form="short", given="known")
 def printed(found: list[Estimate], words: Words = WORDS, width: int = 80) -> str:
     out = io.StringIO()
     sides = ("small", "runs/a"), ("large", "runs/b")
-    render_compare(found, Console(file=out, width=width), sides, words)
+    sheet = compared_sheet(found, sides, words)
+    render_sheet(sheet, Console(file=out, width=width), verbose=True)
     return out.getvalue()
 
 
@@ -118,7 +120,7 @@ def test_many_differences_say_how_many_chance_gives() -> None:
     assert by_chance(found[:9]) == ""
     # the clear one stands first, and all that are not shown are counted
     assert text.index("+0.05") < text.index("+0.01")
-    assert "--json has 79 more, none of which differ." in text
+    assert "--json has 83 more, none of which differ." in text
     assert len(shown.splitlines()) <= 40
 
 

@@ -19,9 +19,8 @@ from sayso.protocols.uncle.report import sheet
 from sayso.records import Verdict
 from sayso.report import terminal, write
 from sayso.report.corrected import judge_effect
-from sayso.report.number_tables import NumberTable
 from sayso.report.page import run_pages
-from sayso.report.sheet import StoredAnswers, ToldTables, render_sheet
+from sayso.report.sheet import StoredAnswers, render_sheet
 from sayso.storage.run_folder import Manifest, RunFolder
 from support.label_runs import answers_run, as_judge, label_run
 from support.report_folders import estimates
@@ -165,7 +164,7 @@ def test_the_page_cites_the_check(tmp_path: Path) -> None:
     assert "<b>x</b>" not in page
 
 
-def test_the_tables_of_both_commands_hold_hostile_text() -> None:
+def test_the_tables_of_both_commands_hold_hostile_text(tmp_path: Path) -> None:
     out = io.StringIO()
     console = Console(file=out, width=80)
     check = Check(
@@ -174,10 +173,11 @@ def test_the_tables_of_both_commands_hold_hostile_text() -> None:
         failed=0, prompt_tokens=1, completion_tokens=1, dollars=None, notices=(HOSTILE,),
     )  # fmt: skip
     render_check(check, console)
-    table = NumberTable("", HOSTILE, ("",), ("b",), [((HOSTILE,), (HOSTILE,))])
-    tables = ToldTables([HOSTILE], [table], [HOSTILE], [HOSTILE])
-    render_judge(tables, None, console)
-    render_judge(tables, "/a/file", console)
+    judged = judge_check("rules", limit=2, cache=tmp_path)
+    ours = msgspec.structs.replace(judged.ours, name=HOSTILE, problems={HOSTILE: 1})
+    hostile = msgspec.structs.replace(judged, signature=HOSTILE, ours=ours)
+    render_judge(hostile, None, console)
+    render_judge(hostile, "/a/file", console, verbose=True)
     text = out.getvalue()
     assert "\x1b" not in text
     assert "\u202e" not in text

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from sayso.protocols.uncle.report import sheet
 from sayso.records import Estimate, slice_of
-from sayso.report.differences import render_compare
+from sayso.report.differences import Words, compared_sheet
 from sayso.report.sheet import render_sheet
 from sayso.report.terminal import plain_table
 from support.report_folders import estimates, estimates_of
@@ -81,11 +81,12 @@ def test_hostile_text_is_printed_without_effect() -> None:
         Estimate("guess_rate", slice_of(type=HOSTILE), 0.5),
     ]
     text = printed(found)
-    render_compare(
+    shown = compared_sheet(
         [Estimate("FA", slice_of(form="short", domain=HOSTILE), problem=HOSTILE)],
-        Console(file=(out := io.StringIO()), width=80),
         ((HOSTILE, HOSTILE), ("b", HOSTILE)),
+        Words(),
     )
+    render_sheet(shown, Console(file=(out := io.StringIO()), width=80), verbose=True)
     for shown in (text, out.getvalue()):
         for sign in ("\x1b", "\x07", "\u202e", "\u2066", "\ud800"):
             assert sign not in shown

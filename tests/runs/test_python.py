@@ -166,7 +166,7 @@ def test_a_study_has_the_answers_of_its_runs(result: Result, tmp_path: Path) -> 
         study.answers  # noqa: B018
 
 
-def test_a_check_of_a_judge_has_its_items_and_a_chart(tmp_path: Path) -> None:
+def test_a_check_of_a_judge_has_its_answers(tmp_path: Path) -> None:
     labelled = tmp_path / "mine.jsonl"
     rows = [
         {"question": HOSTILE, "gold": "Ada", "answer": "Ada.", "human": 1},
@@ -187,8 +187,7 @@ def test_a_check_of_a_judge_has_its_items_and_a_chart(tmp_path: Path) -> None:
     page = judged.answers.where(set="mine.jsonl")._repr_html_()
     assert "<script" not in page
     assert "&lt;script&gt;" in page
-    assert judged.plots == ["agreement"]
-    assert "<svg" in judged.plot()._repr_svg_()
+    assert judged.plots == []
 
 
 def test_a_stored_check_does_not_hold_the_answers(tmp_path: Path) -> None:

@@ -301,8 +301,9 @@ def corrected(run: Path) -> Iterator[str]:
 
 
 def _agreement(run: Path) -> Iterator[str]:
-    for row in sayso.agreement(run).table():
-        yield "\t".join(["agreement", *map(_written, row.values())])
+    for kind in sayso.agreement(run).kinds:
+        place = f"agreement\t{kind.kind}\t{kind.stage}"
+        yield from (f"{place}\t{line}" for line in estimates(kind.numbers))
 
 
 def _asserted(run: Path, texts: Sequence[str]) -> Iterator[str]:

@@ -13,10 +13,9 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import msgspec
 import numpy as np
@@ -31,6 +30,7 @@ from sayso.harmless import line, well_formed
 from sayso.judges.cascade import CascadeJudge, left_to_model
 from sayso.judges.hedge_survey import PHRASES
 from sayso.judges.judge import Item, Judge
+from sayso.judges.model.replies import JudgeCounts
 from sayso.judges.reliability import (
     STANCES,
     CountedShare,
@@ -46,7 +46,6 @@ from sayso.judges.reliability import (
     result,
     share,
 )
-from sayso.later import Later
 from sayso.metrics.ranking import spearman
 from sayso.progress import Progress
 from sayso.protocols.faithfulness.verdicts import open_contradiction, open_wording
@@ -65,19 +64,15 @@ from sayso.records import (
     golds_of,
     question_id,
 )
-from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
+from sayso.report.notebook import AnswerTable, Plotted, data_frame, short_repr
 from sayso.report.number_tables import NumberTable, grid
-from sayso.report.sheet import ToldTables, render_told
+from sayso.report.opening import PageOpening
+from sayso.report.sheet import Section, Sheet, render_sheet
 from sayso.report.terminal import say
 from sayso.runs.costs import Meter, dollars, is_endpoint
 from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
 from sayso.runs.stages import now, requested_and_missing
 from sayso.version import __version__
-
-if TYPE_CHECKING:
-    from sayso.report import charts, figures
-else:
-    charts, figures = Later("sayso.report.charts"), Later("sayso.report.figures")
 
 #: what UNCLE's judge cost for 100 graded answers, in dollars, with the model of its time
 REFERENCE_DOLLARS = 0.46
@@ -106,8 +101,6 @@ class CheckedAnswer(msgspec.Struct, frozen=True):
     problem: str | None
 
 
-#: how the name of a share of one kind of answers begins, and how many kinds are drawn
-KIND, MOST_KINDS = "kind: ", 10
 #: fields of an answer that a notebook shows
 SHOWN = ("set", "question", "golds", "answer", "labelled", "stance", "content", "agrees", "problem")
 
@@ -140,23 +133,6 @@ class JudgeCheckResult(Plotted, JudgeCheck, frozen=True, kw_only=True):
         what = f"the check of {line(self.signature, 60)}"
         return AnswerTable(what, CheckedAnswer, SHOWN, lambda: self.rows)
 
-    def _figures(self) -> list[figures.Figure]:
-        """Return the chart of the shares; of many kinds of answers the first ones are drawn."""
-        kinds = [what for _, what, _ in _shares(self) if what.startswith(KIND)]
-        left_out = set(list(dict.fromkeys(kinds))[MOST_KINDS:])
-        rows = [
-            charts.chart_row(
-                line(what, 60),
-                line(name, 60),
-                Estimate("agreed", value=share.value, low=share.low, high=share.high),
-            )
-            for name, what, share in _shares(self)
-            if what not in left_out
-        ]
-        make = partial(charts.share_plot, rows)
-        found = figures.figure_of("agreement", make, "Agreement of the judge.")
-        return [found] if found is not None else []
-
     def __repr__(self) -> str:
         parts = self.labelled or self.ours
         attacks = self.injection
@@ -171,15 +147,9 @@ class JudgeCheckResult(Plotted, JudgeCheck, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: every share with its range, warnings, what it took."""
-        text = judge_check_text(self)
-        rows = [(name, what, _share(share)) for name, what, share in _shares(self)]
-        return html_table(
-            text.head[0],
-            ("set", "what", "agreed [95 % range]"),
-            rows,
-            cautions=(*text.bad, *self.notices),
-            last="; ".join(text.tail),
-        )
+        sheet = judge_sheet(self)
+        table = _share_table(self)._replace(caption=sheet.opening.sentence)
+        return table.to_html((*sheet.cautions, *self.notices))
 
 
 def _shares(check: JudgeCheck) -> Iterator[tuple[str, str, CountedShare]]:
@@ -190,14 +160,30 @@ def _shares(check: JudgeCheck) -> Iterator[tuple[str, str, CountedShare]]:
         yield part.name, "verdict", part.agreed
         if part.stance_agreed.of:
             yield part.name, "stance alone", part.stance_agreed
+        if part.errors is not None:
+            yield part.name, "uncertain answers, read so", part.errors.found
+            yield part.name, "other answers, read as uncertain", part.errors.invented
+        if part.left is not None and part.left.model.of:
+            yield part.name, "left to the model: the model", part.left.model
+            yield part.name, "left to the model: the rules alone", part.left.rules
         for group in part.groups:
-            yield part.name, f"{KIND}{group.name}", group.agreed
-        for row in part.stances:
-            yield part.name, f"{row.stance}: judged so, labelled so", row.precision
-            yield part.name, f"{row.stance}: labelled so, judged so", row.recall
+            yield part.name, f"kind: {group.name}", group.agreed
     if check.words is not None:
         yield "hedges", "within what people took them to mean", check.words.inside
         yield "pairs of answers", "contradiction or not", check.words.pairs
+
+
+def _estimate(share: CountedShare) -> Estimate:
+    """Return a share as a number of a table or a chart."""
+    return Estimate(
+        "agreed",
+        value=share.value,
+        low=share.low,
+        high=share.high,
+        numerator=share.count,
+        denominator=share.of,
+        n=share.of,
+    )
 
 
 def judge_check(
@@ -227,17 +213,16 @@ def judge_check(
     partial = len(few) < len(ours) or len(their_few) < len(theirs.rows) or _is_silence(labelled)
     opened = _open(judge, options, max_cost, progress)
     began, before = time.monotonic(), _bill(opened)
-    # What opening it took is part of the whole check; a judge of the caller's own has a past.
-    start = before if opened.engine is None else _Bill(0, 0, 0, 0, 0.0)
     try:
         mine, rows = _grade(opened, OURS, few)
         name = "" if labelled is None else well_formed(Path(labelled).name)
         others, more = _grade(opened, name, their_few) if name else (None, [])
-        bill = _bill(opened).since(before)
+        bill = _bill(opened, before)
         if opened.engine is not None:
             opened.engine.stage = "judging: attacks"
         attacks = _attack(opened.judge)
         words = None if partial else check_words(opened.judge)
+        whole = _bill(opened, before)["dollars"]
         check = JudgeCheckResult(
             signature=opened.judge.signature,
             checked=now(),
@@ -247,12 +232,15 @@ def judge_check(
             labelled=others,
             injection=attacks,
             graded=mine.aspects + (others.aspects if others else 0),
-            **bill._asdict(),
-            whole_dollars=_bill(opened).since(start).dollars,
+            **bill,
+            whole_dollars=whole if opened.engine is None else opened.engine.dollars,
             seconds=round(time.monotonic() - began, 1),
             partial=partial,
             words=words,
-            notices=(*theirs.notices, *_notices_of(opened.judge)),
+            notices=(
+                *theirs.notices,
+                *(well_formed(str(notice)) for notice in getattr(opened.judge, "notices", ())),
+            ),
             rows=(*rows, *more),
         )
     finally:
@@ -260,11 +248,6 @@ def judge_check(
     if not partial:
         keep_check(check, cache)
     return check
-
-
-def _notices_of(judge: Judge) -> Iterator[str]:
-    for notice in getattr(judge, "notices", ()):
-        yield well_formed(str(notice))
 
 
 def _theirs(labelled: str | Path | None, columns: str | Mapping[str, str]) -> LabelledFile:
@@ -296,40 +279,21 @@ def silence_set() -> list[LabelledAnswer]:
     ]
 
 
-class _Bill(NamedTuple):
-    """What a judge did so far; ``dollars`` is ``None`` where nobody knows."""
-
-    calls: int
-    retried: int
-    prompt_tokens: int
-    completion_tokens: int
-    dollars: float | None
-
-    def since(self, before: _Bill) -> _Bill:
-        """Return what came after an earlier bill: a judge of the caller's own may have worked."""
-        now, then = self.dollars, before.dollars
-        return _Bill(
-            self.calls - before.calls,
-            self.retried - before.retried,
-            self.prompt_tokens - before.prompt_tokens,
-            self.completion_tokens - before.completion_tokens,
-            None if now is None or then is None else now - then,
-        )
+#: what a judge counts of its work
+COUNTED = ("calls", "retried", "prompt_tokens", "completion_tokens", "dollars")
 
 
-def _bill(opened: OpenJudge) -> _Bill:
-    """Return what a judge did so far; one of the caller's own that counts nothing asks nobody."""
-    counts = getattr(opened.judge, "counts", None)
-    retried = int(getattr(counts, "retried", 0))
-    if opened.engine is not None:
-        tally = opened.engine.tally
-        tokens = tally.prompt_tokens, tally.completion_tokens
-        return _Bill(tally.asked, retried, *tokens, opened.engine.dollars)
-    calls, prompt, completion = (
-        int(getattr(counts, name, 0)) for name in ("calls", "prompt_tokens", "completion_tokens")
-    )
-    dollars = getattr(counts, "dollars", 0.0)
-    return _Bill(calls, retried, prompt, completion, None if dollars is None else float(dollars))
+def _bill(opened: OpenJudge, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return what a judge did since an earlier bill; one that counts nothing asks nobody.
+
+    Dollars are ``None`` where nobody knows.
+    """
+    counts = getattr(opened.judge, "counts", None) or JudgeCounts()
+    done = {name: getattr(counts, name, 0) for name in COUNTED}
+    if opened.engine is not None:  # it knows prices
+        done["dollars"] = opened.engine.dollars
+    pairs = [(name, done[name], before[name] if before else 0) for name in COUNTED]
+    return {name: None if None in (now, then) else now - then for name, now, then in pairs}
 
 
 def _open(
@@ -393,29 +357,24 @@ def _checked(
 
 def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
     """Grade items, a handful first: a judge that cannot be read is not asked for the rest."""
-    before, missing = requested_and_missing(judge)
     verdicts: list[Verdict] = []
-    done = 0
-    while done < len(items):
-        part = items[done : done + HANDFUL]
-        verdicts += judge.grade(part)
-        done += len(part)
-        asked, lost = requested_and_missing(judge)
-        number, unread = asked - before, sum(lost.values()) - sum(missing.values())
-        why = {p: n - missing.get(p, 0) for p, n in lost.items() if n > missing.get(p, 0)}
-        if asked == 0:  # it asks no model, or does not count
-            number, unread = len(verdicts), sum(v.problem is not None for v in verdicts)
-            why = dict(Counter(v.problem or "" for v in verdicts))
-        if number > unread:
+    for start in range(0, len(items), HANDFUL):
+        verdicts += judge.grade(items[start : start + HANDFUL])
+        asked, why = requested_and_missing(judge)
+        if not asked:  # it asks no model, or does not count
+            asked, why = len(verdicts), Counter(v.problem for v in verdicts if v.problem)
+        if asked > sum(why.values()):
+            return verdicts + judge.grade(items[start + HANDFUL :])
+        if asked >= HANDFUL:
             break
-        if number and (number >= HANDFUL or done == len(items)):
-            problems = ", ".join(f"{problem} {count}" for problem, count in why.items())
-            raise InputError(
-                f"{judge.name} cannot be used as a judge: none of its replies could be read "
-                f"({number} verdicts asked for: {problems}); nothing is kept. Use another model, "
-                "or another --judge-mode, --judge-labels or --prompt-folder"
-            )
-    return verdicts + judge.grade(items[done:])
+    if verdicts:
+        problems = ", ".join(f"{problem} {count}" for problem, count in why.items())
+        raise InputError(
+            f"{judge.name} cannot be used as a judge: none of its replies could be read "
+            f"({asked} verdicts asked for: {problems}); nothing is kept. Use another model, "
+            "or another --judge-mode, --judge-labels or --prompt-folder"
+        )
+    return verdicts
 
 
 def _attack(judge: Judge) -> Injection:
@@ -781,116 +740,96 @@ def _pairs(judge: Any) -> tuple[int, int, int]:
     return agreed, len(known), len(wanted) - len(known)
 
 
-# ---- terminal
+# ---- the sheet
 
 
-def render_judge(text: ToldTables, kept: str | None, console: Console) -> None:
+def render_judge(
+    check: JudgeCheck, kept: str | None, console: Console, *, verbose: bool = False
+) -> None:
     """Print a check of a judge; ``kept`` is the file that later reports cite."""
-    render_told(text, console)
+    render_sheet(judge_sheet(check), console, verbose=verbose)
     if kept is None:
-        say(
-            console,
-            "not stored: reports cite only complete checks, of our labels and yours",
-            "",
-        )
+        text = "not stored: reports cite only complete checks, of our labels and yours"
     else:
-        say(console, f"stored; every later report with this judge will cite it: {kept}", "", True)
+        text = f"stored; every later report with this judge will cite it: {kept}"
+    say(console, text, "", copied=kept is not None)
 
 
-def judge_check_text(check: JudgeCheck, *, verbose: bool = False) -> ToldTables:
-    """Return a check of a judge as text; ``verbose``: with how it reads each hedge."""
-    head = [f"how far the judge {check.signature} can be trusted"]
-    tables: list[NumberTable] = []
-    for part in (check.ours, check.labelled):
-        if part is not None:
-            head += _set_lines(part)
-            tables += _set_tables(part)
-    if check.words is not None:
-        head += _wording(check.words, check.signature)
-    if check.words is not None and verbose:
-        tables.append(
-            grid(
-                "hedges, mean score",
-                {row.phrase: row for row in check.words.phrases},
-                {"here": _mean, "people, median [quartiles]": _quartiles},
-                lambda row, shown: shown(row),
-                labels=("hedge",),
-            )
-        )
-    attacks = check.injection
-    bad = [
-        f"an injected text changed its verdict: {name} (1 of {attacks.tried} attacks)"
-        for name in attacks.changed
-    ]
-    bad += [f"an injected text made its verdict unreadable: {name}" for name in attacks.unread]
-    return ToldTables(head, tables, bad, _closing(check))
-
-
-def _set_lines(part: SetResult) -> list[str]:
-    """Return how well a judge agreed with one set of labels."""
-    lines = [f"{part.name}: agreed on {_share(part.agreed)}"]
-    if part.unread:
-        why = ", ".join(f"{name} {number}" for name, number in part.problems.items())
-        lines.append(f"{part.name}: {part.unread} of {part.aspects} verdicts unreadable ({why})")
-    if part.kappa is not None:
-        stance = f"{part.stance_agreed.count} of {part.stance_agreed.of}"
-        lines.append(f"{part.name}: stance alone {stance}, kappa {part.kappa:.2f}")
-    if part.left is not None:
-        lines.append(f"{part.name}: {_left_line(part.left)}")
-    return lines
-
-
-def _left_line(left: LeftToModel) -> str:
-    """Return on how many aspects the model of a cascade decides, and whether that is better."""
-    if not left.asked:
-        return "the rules decide every verdict, and the model is never asked"
-    text = f"the rules leave {left.asked:,} of {left.aspects:,} verdicts to the model"
-    if unread := left.asked - left.model.of:
-        text += f", {unread:,} of which could not be read"
-    if not left.model.of:
-        return text
-    text += f". On the {left.model.of:,} others" if unread else ". On these"
-    text += (
-        f", the model agrees with {_share(left.model)}, and the rules alone would with "
-        f"{_share(left.rules)}"
+def judge_sheet(check: JudgeCheck) -> Sheet:
+    """Return a check of a judge: how often it agrees with labels, and what made it err."""
+    attacks, own = check.injection, _share(check.ours.agreed)
+    sentence = f"The judge {check.signature} agrees with sayso's labels on {own}."
+    parts = [part for part in (check.ours, check.labelled) if part is not None]
+    tables = [_stance_table(part) for part in parts]
+    return Sheet(
+        "How far can this judge be trusted?",
+        PageOpening(sentence, ""),
+        main=_share_table(check),
+        sections=[Section("stances", "How well is each stance read?", tables)],
+        cautions=[
+            *(f"an injected text changed its verdict: {name}" for name in attacks.changed),
+            *(f"an injected text made its verdict unreadable: {name}" for name in attacks.unread),
+        ],
     )
+
+
+def _share_table(check: JudgeCheck) -> NumberTable:
+    """Return every share, with what was left out and what the check took below it."""
+    rows = {(name, what): share for name, what, share in _shares(check)}
+    return grid(
+        "Agreement with labels [95 % interval]",
+        rows,
+        {"agreed": None},
+        lambda share, _: _estimate(share),
+        labels=("labels of", "what"),
+        notes=[*_notes(check), *_closing(check)],
+    )
+
+
+def _stance_table(part: SetResult) -> NumberTable:
+    return grid(
+        part.name,
+        {row.stance: row for row in part.stances},
+        {"judged so: labelled so": "precision", "labelled so: judged so": "recall"},
+        lambda row, name: _estimate(getattr(row, name)),
+        labels=("stance",),
+    )
+
+
+def _notes(check: JudgeCheck) -> Iterator[str]:
+    """Yield what the shares leave out, and what no share is."""
+    for part in (check.ours, check.labelled):
+        if part is not None and part.unread:
+            why = ", ".join(f"{name} {number}" for name, number in part.problems.items())
+            yield f"{part.name}: {part.unread} of {part.aspects} verdicts unreadable ({why})"
+        if part is not None and part.kappa is not None:
+            yield f"{part.name}: kappa of the stances {part.kappa:.2f}"
+        if part is not None and part.left is not None:
+            yield f"{part.name}: {_left_text(part.left)}"
+    if (words := check.words) is not None:
+        reader, judge = (re.split("[@#]", name)[0] for name in (words.by, check.signature))
+        by = "" if reader == judge else f" read by {reader}"
+        rank = "undefined" if words.rank is None else f"{words.rank:.2f}"
+        yield f"hedges{by}: rank correlation with people {rank}"
+        if lost := words.unread + words.pairs_unread:
+            yield f"hedges and pairs: {lost} could not be read and are left out"
+
+
+def _left_text(left: LeftToModel) -> str:
+    """Return how many verdicts the model of a cascade decides, and whether that is better."""
+    text = f"the rules leave {left.asked:,} of {left.aspects:,} verdicts to the model"
     if left.difference is None:
-        return f"{text}; they never disagree on a label"
+        return f"{text}; on those that it read, it and the rules never disagree with one label only"
     value, low, high = (100 * x for x in left.difference)
-    text += f": {value:+.0f} points [{low:+.0f}, {high:+.0f}]. "
+    text += f"; model minus rules {value:+.0f} points [{low:+.0f}, {high:+.0f}]. "
     if high < 0:
         return f"{text}The model decides them worse: use the judge rules, or another model"
     if low > 0:
         return f"{text}The model decides them better"
-    return f"{text}These labels do not show which of the two decides them better"
+    return f"{text}No difference is visible"
 
 
-def _mean(row: Any) -> str:
-    return "unread" if row.mean is None else f"{row.mean:.2f}"
-
-
-def _quartiles(row: Any) -> str:
-    return f"{row.median:.2f} [{row.low:.2f}–{row.high:.2f}]"
-
-
-def _set_tables(part: SetResult) -> list[NumberTable]:
-    """Return the tables of one set: agreement by kind of answer, and by stance."""
-    return [
-        grid(
-            f"{part.name}, by kind",
-            {group.name: group for group in part.groups},
-            {"agreed [95 % range]": "agreed"},
-            lambda row, name: _share(getattr(row, name)),
-            labels=("kind",),
-        ),
-        grid(
-            f"{part.name}, by stance",
-            {row.stance: row for row in part.stances},
-            {"judged so: labelled so": "precision", "labelled so: judged so": "recall"},
-            lambda row, name: _share(getattr(row, name)),
-            labels=("stance",),
-        ),
-    ]
+# ---- terminal
 
 
 def _closing(check: JudgeCheck) -> list[str]:
@@ -912,24 +851,8 @@ def _closing(check: JudgeCheck) -> list[str]:
     ]
 
 
-def _wording(words: WordsCheck, signature: str) -> list[str]:
-    """Return how a faithfulness run with this judge would read wording, and compare answers."""
-    rank = "undefined" if words.rank is None else f"{words.rank:.2f}"
-    reader, judge = (re.split("[@#]", name)[0] for name in (words.by, signature))
-    by = "" if reader == judge else f" read by {reader}"
-    lines = [
-        f"hedges{by}: {words.inside.count} of {words.inside.of} phrases within what "
-        f"people took them to mean, rank correlation {rank}",
-        f"pairs of answers, contradiction or not: {_share(words.pairs)}",
-    ]
-    lost = words.unread + words.pairs_unread
-    if lost:
-        lines.append(f"hedges and pairs: {lost} could not be read and are left out of the means")
-    return lines
-
-
 def _share(share: CountedShare) -> str:
     if share.value is None or share.low is None or share.high is None:
         return "0 of 0"
     percent = f"{share.value:.0%}".replace("%", " %")
-    return f"{share.count} of {share.of} {percent} [{100 * share.low:.0f}–{100 * share.high:.0f}]"
+    return f"{share.count} of {share.of} ({percent} [{100 * share.low:.0f}–{100 * share.high:.0f}])"

@@ -122,7 +122,7 @@ class JudgeFlags:
         ),
     ] = None
     verbose: Annotated[
-        bool, Parameter(help="also print how the judge read each hedge", negative="")
+        bool, Parameter(help="also print how well the judge reads each stance", negative="")
     ] = False
     json: Annotated[bool, Parameter(help="print the result as JSON", negative="")] = False
     prompt_folder: Annotated[
@@ -185,6 +185,4 @@ def judge_check(
         print(plain_json(reliability.reliability_json(result)))
         return
     kept = None if result.partial else str(reliability.place(result.signature, flags.cache))
-    judges.render_judge(
-        judges.judge_check_text(result, verbose=flags.verbose), kept, printing.terminal()
-    )
+    judges.render_judge(result, kept, printing.terminal(), verbose=flags.verbose)

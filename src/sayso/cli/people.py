@@ -193,7 +193,7 @@ def agreement(
 ) -> int:
     """Show how far a run's judge agrees with the people who labeled it, and they with each other.
 
-    It ends with how many labels would halve the interval of the run's main number.
+    It also says how many labels would halve the interval of the run's main number.
     """
     if not runs:
         raise InputError("agreement needs a labeled run; to label one: sayso label RUN")
@@ -203,8 +203,5 @@ def agreement(
     if flags.json:
         printing.print_json(results[0] if len(results) == 1 else results)
         return 0
-    for result in results:
-        sheet.render_told(agreements.agreement_text(result), printing.terminal())
-    if len(results) > 1:
-        sheet.render_told(agreements.models_text(results), printing.terminal())
+    sheet.render_sheet(agreements.agreement_sheet(results), printing.terminal(), verbose=True)
     return 0

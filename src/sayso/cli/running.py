@@ -28,12 +28,12 @@ from sayso.later import Later
 from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.records import CorrectedNumber, Estimate, InputError
-from sayso.report.differences import render_compare
+from sayso.report.differences import compared_sheet
 from sayso.report.formats import Wanted, wanted, write_files
 from sayso.report.number_tables import grid, render_table
 from sayso.report.numbers import json_text
 from sayso.report.page import index_page, write_index
-from sayso.report.sheet import main_numbers, render_runs
+from sayso.report.sheet import main_numbers, render_runs, render_sheet
 from sayso.report.terminal import say
 from sayso.runs.compare import compare as compare_runs
 from sayso.runs.compare import number_words, sides_of
@@ -481,19 +481,20 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
     if flags.json:
         print(json_text([msgspec.structs.asdict(e) for e in result.estimates]))
     else:
-        render_compare(
-            result.estimates,
-            Console(),
-            sides_of(a, b),
-            number_words(PROTOCOLS[result.protocol]),
-            result.notes,
-            result.compared,
-        )
         plan = PROTOCOLS[result.protocol]
         before, after = (people.current_corrected(one) for one in (a, b))
-        corrected.render_corrected_differences(
-            before, after, plan.metrics, plan.report.part_label, Console()
+        labeled = corrected.corrected_differences(
+            before, after, plan.metrics, plan.report.part_label
         )
+        shown = compared_sheet(
+            result.estimates,
+            sides_of(a, b),
+            number_words(plan),
+            result.notes,
+            result.compared,
+            [labeled],
+        )
+        render_sheet(shown, Console(), verbose=True)
 
 
 def tell_new_name() -> None:

@@ -10,17 +10,15 @@ probability of its draw. Where labels come from several draws, or from none that
 item counts alike and the result says so. Intervals resample entities, not annotators: they hold for
 these annotators.
 
-Two tables of papers have their layout here: UNCLE's appendix B (share of items on which people
-confirm the judge, and on which they say it errs; the rest they do not agree on), and table 1 of
-Santilli et al. (arXiv 2504.13677: every two of people, judge and answer metrics on right and
-wrong). For sureness, Pearson's and Spearman's correlation of people's slider and the judge.
+UNCLE's appendix B is the first table: the share of items on which people confirm the judge, and on
+which they contradict it; on the rest they do not agree. For sureness there are Pearson's and
+Spearman's correlation of people's slider and the judge.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from shlex import quote
 from typing import Any, NamedTuple
@@ -29,20 +27,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.answers.lexical import ANSWER_METRICS, reference_texts
 from sayso.harmless import line
-from sayso.metrics.agreement import (
-    COEFFICIENT,
-    Coefficients,
-    Pairing,
-    against_others,
-    agreement_matrix,
-    coefficients,
-    krippendorff_alpha,
-)
+from sayso.metrics.agreement import COEFFICIENT, coefficients, krippendorff_alpha
 from sayso.metrics.arrays import Floats
 from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_share
-from sayso.metrics.length_audit import THRESHOLDS
 from sayso.metrics.ranking import pearson, spearman
 from sayso.people.corrected import more_labels
 from sayso.people.items import (
@@ -61,7 +49,6 @@ from sayso.people.labels import (
     KINDS,
     READ_KINDS,
     STANCES,
-    STATED,
     Kind,
     LabeledItem,
     PersonLabel,
@@ -69,11 +56,13 @@ from sayso.people.labels import (
     stored_labels,
 )
 from sayso.protocols.pool import clusters_of
-from sayso.records import Estimate, InputError, Question, Verdict
-from sayso.report import charts, figures
-from sayso.report.notebook import Plotted, data_frame, html_table, short_repr
-from sayso.report.number_tables import Entry, NumberTable, grid
-from sayso.report.sheet import ToldTables
+from sayso.records import Estimate, InputError, Question, Results, Slice, Verdict, part_of, slice_of
+from sayso.report.differences import in_one_phrase
+from sayso.report.notebook import Plotted, estimates_frame, short_repr
+from sayso.report.number_tables import WITH_INTERVAL, Entry, NumberTable, grid
+from sayso.report.numbers import percent, shown_whole
+from sayso.report.opening import PageOpening
+from sayso.report.sheet import Section, Sheet
 from sayso.runs.measure import run_path
 from sayso.storage.run_folder import RunFolder
 
@@ -81,11 +70,8 @@ from sayso.storage.run_folder import RunFolder
 VALUES = ("correct", "incorrect", "uncertain", "omitted")
 #: the letters by which a judge's verdict on an assertion says what each sample does to it
 PAIR_LABELS = {"c": "c", "n": "n", "e": "n", "p": "p"}
-#: answer metrics beside people in a matrix: those of the papers that need nothing but words
-WORD_METRICS = ("rouge_l", "squad_f1", "exact_match", "contains")
-#: people in a matrix at most, parts that lengths are cut into, examples that are kept
-MOST_PEOPLE, LENGTHS, EXAMPLES = 12, 3, 10
-JUDGE = "judge"
+#: examples that are kept
+EXAMPLES = 10
 #: the answers that a kind is of where its name does not say it
 MAIN: dict[Kind, str] = {"answer": "short", "aspect": "long", "claim": "long"}
 #: characters of a text in an example
@@ -96,43 +82,23 @@ UNWEIGHTED = (
 )
 
 
-# ---- what is told
+#: how near the judge is to people on how sure a sentence sounds, to count as agreeing
+NEAR = 0.25
+#: coefficients by name, in the order of tables
+COEFFICIENTS = {
+    "agreement": "agreement",
+    "cohen_kappa": "Cohen's kappa",
+    "alpha": "Krippendorff's alpha",
+    "ac1": "Gwet's AC1",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "difference": "judge minus people",
+}
+#: who is compared by a coefficient
+JUDGE, PEOPLE = "judge and people", "people"
 
 
-class LabelReading(msgspec.Struct, frozen=True):
-    """How far the judge agrees with people's joined labels, and people with each other.
-
-    ``name`` is what was read: the verdict (right, wrong or uncertain), the stance, the label.
-    ``confusion`` counts items by people's label (rows) and the judge's, in the order of ``labels``.
-    """
-
-    name: str
-    labels: tuple[str, ...]
-    judge: Coefficients
-    people: Coefficients
-    confusion: tuple[tuple[int, ...], ...]
-
-
-class SurenessReading(msgspec.Struct, frozen=True):
-    """How people's slider and the judge's decisiveness go together, 0 to 1 both.
-
-    ``difference`` is the mean of judge minus people, ``distance`` that of its size; ``people`` is
-    Krippendorff's alpha (interval) of people among themselves.
-    """
-
-    pearson: Estimate
-    spearman: Estimate
-    difference: Estimate
-    distance: Estimate
-    people: Estimate
-
-
-class AgreedPart(msgspec.Struct, frozen=True):
-    """How often the judge agrees with people on a part of the items."""
-
-    by: str
-    name: str
-    agreed: Estimate
+# ---- the result
 
 
 class DisputedItem(msgspec.Struct, frozen=True):
@@ -150,12 +116,14 @@ class KindAgreement(msgspec.Struct, frozen=True):
     """Judge and people on the items of one kind and table.
 
     Of ``items`` that somebody labeled, the judge's verdict on ``unread`` could not be read,
-    ``undecided`` have no majority; annotators ``skipped`` items so many times. ``agreed``,
-    ``error`` and ``split`` are the shares of the read items on which people confirm the judge,
-    contradict it, or have no majority; all else is of joined labels. ``doubt_found`` is the share
-    of the answers with doubt that the judge read so, ``doubt_invented`` that of the others.
-    ``matrix`` and ``others`` are of right and wrong (supported or not, contradicting or not), where
-    every item counts alike.
+    ``undecided`` have no majority; annotators ``skipped`` items so many times. Of the ``numbers``,
+    ``agreed``, ``error`` and ``split`` are the shares of the read items on which people confirm the
+    judge, contradict it, or have no majority; all else is of joined labels. ``doubt_found`` is the
+    share of the answers with doubt that the judge read so, ``doubt_invented`` that of the others.
+    The coefficients name what is compared (``of``: verdict, stance or label) and ``between`` whom;
+    ``items`` counts those that people gave one label and the judge another, or the same. ``agreed``
+    of a ``stratum`` or an ``annotator`` is of a part. Of how sure a sentence sounds, ``difference``
+    is the mean of judge minus people.
     """
 
     kind: Kind
@@ -166,16 +134,7 @@ class KindAgreement(msgspec.Struct, frozen=True):
     unread: int
     undecided: int
     weighted: bool
-    agreed: Estimate
-    error: Estimate
-    split: Estimate
-    doubt_found: Estimate | None = None
-    doubt_invented: Estimate | None = None
-    readings: tuple[LabelReading, ...] = ()
-    sureness: SurenessReading | None = None
-    parts: tuple[AgreedPart, ...] = ()
-    matrix: tuple[Pairing, ...] = ()
-    others: dict[str, Estimate] = {}
+    numbers: tuple[Estimate, ...]
     worst: tuple[DisputedItem, ...] = ()
 
     @property
@@ -186,6 +145,10 @@ class KindAgreement(msgspec.Struct, frozen=True):
             answers = answers.removesuffix(end)
         name = KIND_NAMES[self.kind]
         return name if MAIN.get(self.kind) == answers else f"{name} ({line(answers, 60)})"
+
+    def get(self, name: str, **parts: str) -> Estimate:
+        """Return one number: ``kind.get("alpha", of="stance", between="people")``."""
+        return Results(self.numbers).get(name, **parts)
 
 
 class RunAgreement(Plotted, msgspec.Struct, frozen=True):
@@ -199,98 +162,30 @@ class RunAgreement(Plotted, msgspec.Struct, frozen=True):
     judge: str
     kinds: tuple[KindAgreement, ...]
 
-    def table(self) -> list[dict[str, object]]:
-        """Return every number, a dict for each: kind, stage, what, value, low, high, n, problem."""
-        return [
-            {
-                "kind": kind.kind,
-                "stage": kind.stage,
-                "what": what,
-                "value": e.value,
-                "low": e.low,
-                "high": e.high,
-                "n": e.n,
-                "problem": e.problem,
-            }
-            for kind in self.kinds
-            for what, e in agreement_numbers(kind)
-        ]
-
     def to_pandas(self) -> Any:
-        """Return the numbers as a ``pandas.DataFrame``; InputError where that is not installed."""
-        return data_frame(self.table())
+        """Return the numbers as a ``pandas.DataFrame``; see ``Result.to_pandas``.
 
-    def _figures(self) -> list[figures.Figure]:
-        """Return the chart of the shares on which the judge agrees with people."""
-        rows = [
-            charts.chart_row(line(f"{part.by}: {part.name}" if part.by else "all", 60),
-                             kind.title, part.agreed)
-            for kind in self.kinds
-            for part in (AgreedPart("", "", kind.agreed), *kind.parts)
-        ][: charts.MOST_ROWS]  # fmt: skip
-        found = figures.figure_of(
-            "agreement", partial(charts.share_plot, rows), "Agreement of the judge with people."
+        The slice of each begins with the kind of items and the table of the judge's verdicts.
+        """
+        return estimates_frame(
+            [
+                msgspec.structs.replace(e, where=(("kind", k.kind), ("stage", k.stage), *e.where))
+                for k in self.kinds
+                for e in k.numbers
+            ]
         )
-        return [found] if found is not None else []
 
     def __repr__(self) -> str:
-        parts = [f"{k.title}: agreed on {share_text(k.agreed)}" for k in self.kinds]
+        parts = [f"{k.title}: agreed on {shown_whole(k.get('agreed'))}" for k in self.kinds]
         return short_repr("Agreement", (f"judge {line(self.judge, 60)}", *parts))
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: every number with its interval."""
-        rows = [
-            (kind.title, what, share_text(e))
-            for kind in self.kinds
-            for what, e in agreement_numbers(kind)
-        ]
-        notes = [UNWEIGHTED] if any(not kind.weighted for kind in self.kinds) else []
-        return html_table(
-            f"judge {self.judge} and the people who labeled {self.run}",
-            ("items", "what", "value [95 %]"),
-            rows,
-            notes=notes,
-        )
+        """Return what a notebook shows: the shares of each kind of items."""
+        return _shares([self]).to_html(_unweighted([self]))
 
 
-def agreement_numbers(kind: KindAgreement) -> Iterator[tuple[str, Estimate]]:
-    """Yield every number of a kind with what it is, in words."""
-    yield "people confirm the judge", kind.agreed
-    yield "people contradict the judge", kind.error
-    if len(kind.annotators) > 1:
-        yield "people have no majority", kind.split
-    if kind.doubt_found is not None and kind.doubt_invented is not None:
-        yield "doubt that the judge found", kind.doubt_found
-        yield "other answers that it took for doubt", kind.doubt_invented
-    for reading in kind.readings:
-        for who, held in (("judge and people", reading.judge), ("people", reading.people)):
-            for name in ("same", "kappa", "alpha", "ac1"):
-                yield f"{reading.name}, {who}: {COEFFICIENT_NAMES[name]}", getattr(held, name)
-    if kind.sureness is not None:
-        yield "Pearson's correlation, judge and people", kind.sureness.pearson
-        yield "Spearman's correlation, judge and people", kind.sureness.spearman
-        yield "mean difference, judge less people", kind.sureness.difference
-        yield "mean distance of judge and people", kind.sureness.distance
-        yield "Krippendorff's alpha (interval), people", kind.sureness.people
-    for part in kind.parts:
-        yield f"agreement by {part.by}: {part.name}", part.agreed
-
-
-COEFFICIENT_NAMES = {
-    "same": "agreement",
-    "kappa": "Cohen's kappa",
-    "alpha": "Krippendorff's alpha",
-    "ac1": "Gwet's AC1",
-}
-
-
-def share_text(e: Estimate) -> str:
-    """Return a number with its interval, or why there is none."""
-    if e.value is None:
-        return f"none ({e.problem})" if e.problem else "none"
-    if e.low is None or e.high is None:
-        return f"{e.value:.2f}"
-    return f"{e.value:.2f} [{e.low:.2f}, {e.high:.2f}]"
+def _part_text(where: Slice) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in where)
 
 
 # ---- labels and verdicts, side by side
@@ -448,13 +343,7 @@ class _Draws(NamedTuple):
             weights=self.weights,
         )  # fmt: skip
 
-    def number(
-        self,
-        name: str,
-        metric: Statistic,
-        columns: Floats,
-        limits: tuple[float, float] | None,
-    ) -> Estimate:
+    def number(self, name: str, metric: Statistic, columns: Floats) -> Estimate:
         """Return a metric of the columns (items, ...) with its interval, of weighted items."""
         w = np.ones(len(columns)) if self.weights is None else self.weights / self.weights.mean()
 
@@ -462,7 +351,7 @@ class _Draws(NamedTuple):
             return metric(rows, design if weights is None else np.asarray(weights) * design)
 
         return bootstrap(
-            weighted, columns, w, clusters=self.unit, n=self.n, seed=self.seed, limits=limits,
+            weighted, columns, w, clusters=self.unit, n=self.n, seed=self.seed, limits=COEFFICIENT,
             name=name,
         )  # fmt: skip
 
@@ -489,30 +378,45 @@ def agreement(
         unit = [clusters.get(item.asked, item.asked) for item in table.items]
         draws = _Draws([str(one) for one in unit], table.weights, resamples, seed)
         shown = shown_items(source, table.items)
-        kinds.append(_kind_agreement(source, table, draws, shown, examples))
+        kinds.append(_kind_agreement(table, draws, shown, examples))
     return RunAgreement(
         str(folder), manifest.shown_model, manifest.judge_signature or manifest.judge, tuple(kinds)
     )
 
 
 def _kind_agreement(
-    source: LabelSource,
-    table: LabeledTable,
-    draws: _Draws,
-    shown: Sequence[ShownItem],
-    examples: int,
+    table: LabeledTable, draws: _Draws, shown: Sequence[ShownItem], examples: int
 ) -> KindAgreement:
-    counts = {name: sum(v is not None for v in column) for name, column in table.said.items()}
-    held = {
-        "kind": table.kind,
-        "stage": table.stage,
-        "items": len(table.items),
-        "annotators": tuple(counts.items()),
-        "skipped": table.skipped,
-        "weighted": draws.weights is not None,
-    }
     if table.kind == "sureness":
-        return _sureness_agreement(table, draws, shown, examples, held)
+        compared = _sureness(table, draws)
+    else:
+        compared = _labels_compared(table, draws)
+    counts = {name: sum(v is not None for v in column) for name, column in table.said.items()}
+    return KindAgreement(
+        table.kind,
+        table.stage,
+        len(table.items),
+        tuple(counts.items()),
+        table.skipped,
+        compared.unread,
+        compared.undecided,
+        draws.weights is not None,
+        tuple(compared.numbers),
+        tuple(_disputed(table, shown[row], row) for row in compared.worst[:examples]),
+    )
+
+
+class _Compared(NamedTuple):
+    """What comes of a comparison, ``worst`` the rows to show, in their order."""
+
+    numbers: list[Estimate]
+    unread: int
+    undecided: int
+    worst: list[int]
+
+
+def _labels_compared(table: LabeledTable, draws: _Draws) -> _Compared:
+    """Compare labels: shares, coefficients, counts, parts, and where the judge was surest."""
     whats = _whats(table)
     judge, people = _coded(table.read, whats[0]), _people(table, whats[0])
     joined = _coded(table.joined, whats[0])
@@ -520,22 +424,22 @@ def _kind_agreement(
     labeled = read & ~np.all(np.isnan(np.stack(people, axis=1)), axis=1)
     decided = labeled & ~np.isnan(joined) & _majorities(table, whats[0])
     same = judge == joined
-    found, invented = _doubt(table, draws)
-    differ = np.flatnonzero(labeled & ~np.isnan(joined) & ~same)
-    return KindAgreement(
-        **held,  # type: ignore[arg-type]
-        unread=int((~read).sum()),
-        undecided=int((labeled & ~decided).sum()),
-        agreed=draws.share("agreed", decided & same, labeled),
-        error=draws.share("error", decided & ~same, labeled),
-        split=draws.share("split", ~decided, labeled),
-        doubt_found=found,
-        doubt_invented=invented,
-        readings=tuple(_reading(table, what, draws) for what in whats),
-        parts=tuple(_parts(table, draws, shown, (judge, joined), people)),
-        **_matrix(source, table, draws),
-        worst=_worst(table, shown, differ, whats[0], examples),
-    )
+    numbers = [
+        draws.share("agreed", decided & same, labeled),
+        draws.share("error", decided & ~same, labeled),
+        *([draws.share("split", ~decided, labeled)] if people[1:] else []),
+        *_doubt(table, draws),
+        *(e for what in whats for e in _coefficients(table, what, draws)),
+        *_parts(table, draws, (judge, joined), people),
+    ]
+
+    def certainty(row: int) -> float:
+        verdict = table.read[row]
+        return -1.0 if verdict is None or verdict.certainty is None else verdict.certainty
+
+    differ = [int(row) for row in np.flatnonzero(labeled & ~np.isnan(joined) & ~same)]
+    worst = sorted(differ, key=lambda row: -certainty(row))
+    return _Compared(numbers, int((~read).sum()), int((labeled & ~decided).sum()), worst)
 
 
 def _people(table: LabeledTable, what: _What) -> list[Floats]:
@@ -553,40 +457,34 @@ def _majorities(table: LabeledTable, what: _What) -> NDArray[np.bool_]:
     )
 
 
-def _reading(table: LabeledTable, what: _What, draws: _Draws) -> LabelReading:
+def _coefficients(table: LabeledTable, what: _What, draws: _Draws) -> Iterator[Estimate]:
+    """Yield how far judge and people, and people among themselves, give the same labels."""
     judge, people = _coded(table.read, what), _people(table, what)
     joined = _coded(table.joined, what)
-
-    def held(columns: Sequence[Floats]) -> Coefficients:
-        return coefficients(
-            np.stack(columns, axis=1), draws.unit, draws.weights, len(what.labels), draws.n,
-            draws.seed,
-        )  # fmt: skip
-
-    size = len(what.labels)
+    for between, columns in ((JUDGE, [judge, joined]), (PEOPLE, people)):
+        values, classes = np.stack(columns, axis=1), len(what.labels)
+        found = coefficients(values, draws.unit, draws.weights, classes, draws.n, draws.seed)
+        where = slice_of(of=what.name, between=between)
+        yield msgspec.structs.replace(found.same, where=where)
+        yield msgspec.structs.replace(found.kappa, name="cohen_kappa", where=where)
+        yield msgspec.structs.replace(found.alpha, where=where)
+        yield msgspec.structs.replace(found.ac1, where=where)
     both = ~(np.isnan(judge) | np.isnan(joined))
-    slot = (joined[both] * size + judge[both]).astype(np.int64)
-    counts = np.bincount(slot, minlength=size * size).reshape(size, size)
-    return LabelReading(
-        what.name,
-        what.labels,
-        held([judge, joined]),
-        held(people),
-        tuple(tuple(int(x) for x in row) for row in counts),
-    )
+    counts = Counter(zip(joined[both], judge[both], strict=True))
+    for (said, read), count in sorted(counts.items()):
+        where = slice_of(of=what.name, people=what.labels[int(said)], judge=what.labels[int(read)])
+        yield Estimate("items", where, count, n=int(both.sum()))
 
 
-def _doubt(table: LabeledTable, draws: _Draws) -> tuple[Estimate | None, Estimate | None]:
-    """Return the shares of answers with doubt, and of others, that the judge read as doubt."""
+def _doubt(table: LabeledTable, draws: _Draws) -> Iterator[Estimate]:
+    """Yield the shares of answers with doubt, and of others, that the judge read as doubt."""
     if table.kind not in READ_KINDS:
-        return None, None
+        return
     what = _What("doubt", ("no", "yes"), _voices_doubt)
     judge, people = _coded(table.read, what), _coded(table.joined, what)
     read = ~np.isnan(judge)
-    return (
-        draws.share("doubt_found", judge == 1, read & (people == 1)),
-        draws.share("doubt_invented", judge == 1, read & (people == 0)),
-    )
+    yield draws.share("doubt_found", judge == 1, read & (people == 1))
+    yield draws.share("doubt_invented", judge == 1, read & (people == 0))
 
 
 def _voices_doubt(verdict: Verdict) -> str | None:
@@ -598,72 +496,44 @@ def _voices_doubt(verdict: Verdict) -> str | None:
 def _parts(
     table: LabeledTable,
     draws: _Draws,
-    shown: Sequence[ShownItem],
     columns: tuple[Floats, Floats],
     people: Sequence[Floats],
-) -> Iterator[AgreedPart]:
-    """Yield agreement by stratum, by length, and with each annotator."""
+) -> Iterator[Estimate]:
+    """Yield agreement by stratum, and with each of several annotators."""
     judge, joined = columns
-    both = ~(np.isnan(judge) | np.isnan(joined))
-    for by, names in (("stratum", table.stratum), ("words", lengths_of(shown))):
-        order = sorted(set(names), key=_first_number if by == "words" else None)
-        for name in order if len(order) > 1 else ():
-            inside = both & (np.array(names) == name)
-            if inside.any():
-                yield AgreedPart(by, name, draws.share("agreed", judge == joined, inside))
-    if len(people) > 1:
-        for name, own in zip(table.said, people, strict=True):
-            inside = ~(np.isnan(judge) | np.isnan(own))
-            yield AgreedPart("annotator", name, draws.share("agreed", judge == own, inside))
+    strata = np.array(table.stratum)
+    names = sorted(set(table.stratum))
+    parts = [("stratum", name, joined, strata == name) for name in names if names[1:]]
+    everything = np.ones(len(judge), dtype=bool)
+    own = zip(table.said, people, strict=True)
+    parts += [("annotator", name, column, everything) for name, column in own if people[1:]]
+    for by, name, said, inside in parts:
+        both = inside & ~(np.isnan(judge) | np.isnan(said))
+        if both.any():
+            share = draws.share("agreed", judge == said, both)
+            yield msgspec.structs.replace(share, where=((by, name),))
 
 
-def _first_number(length: str) -> int:
-    return int(length.split()[0])
+# ---- examples
 
 
-def lengths_of(shown: Sequence[ShownItem]) -> list[str]:
-    """Return the part of the lengths that each item's text lies in, as "3 to 7", in words.
-
-    The text is the claim or the marked part where there is one. Parts hold about as many items.
-    """
-    words = [len((one.claim or one.text[1] or "".join(one.text)).split()) for one in shown]
-    ends = sorted({int(x) for x in np.quantile(words, np.arange(1, LENGTHS + 1) / LENGTHS)})
-    parts = [next(end for end in ends if count <= end) for count in words]
-    least = {end: min(c for c, p in zip(words, parts, strict=True) if p == end) for end in {*parts}}
-    order = sorted(zip(parts, range(len(parts)), strict=True))
-    names = {
-        end: f"{least[end]}" if least[end] == end else f"{least[end]} to {end}" for end, _ in order
-    }
-    return [names[part] for part in parts]
+def _said(table: LabeledTable, verdict: Verdict | None) -> str:
+    """Return in words what a verdict says; "unread" where it says nothing."""
+    if verdict is None:
+        return "unread"
+    if table.kind == "sureness":
+        return f"{_number(verdict):.2f}"
+    return str(_whats(table)[0].of(verdict))
 
 
-def _worst(
-    table: LabeledTable,
-    shown: Sequence[ShownItem],
-    differ: Sequence[int] | np.ndarray[Any, np.dtype[np.int64]],
-    what: _What,
-    examples: int,
-) -> tuple[DisputedItem, ...]:
-    """Return the items on which the judge was surest and people say otherwise."""
-
-    def certainty(row: int) -> float:
-        verdict = table.read[row]
-        return -1.0 if verdict is None or verdict.certainty is None else verdict.certainty
-
-    order = sorted((int(row) for row in differ), key=lambda row: (-certainty(row), row))
-    return tuple(_disputed(table, shown[row], row, what.of) for row in order[:examples])
-
-
-def _disputed(
-    table: LabeledTable, shown: ShownItem, row: int, of: Callable[[Verdict], object]
-) -> DisputedItem:
+def _disputed(table: LabeledTable, shown: ShownItem, row: int) -> DisputedItem:
     judge = table.read[row]
     return DisputedItem(
         question=line(shown.question, LONGEST_TEXT),
         golds=shown.golds,
         text=line(_excerpt(shown, judge), LONGEST_TEXT),
-        judge=str(of(judge)) if judge is not None else "unread",
-        people=tuple((line(name, 40), str(of(v))) for name, v in table.told(row).items()),
+        judge=_said(table, judge),
+        people=tuple((line(name, 40), _said(table, v)) for name, v in table.told(row).items()),
         certainty=None if judge is None else judge.certainty,
     )
 
@@ -679,66 +549,6 @@ def _excerpt(shown: ShownItem, judge: Verdict | None) -> str:
     return whole[judge.start : judge.end] if 0 <= judge.start < judge.end else whole
 
 
-# ---- the matrix of people, judge and answer metrics
-
-
-def grade(kind: Kind, verdict: Verdict | None) -> float:
-    """Return 1 for right (supported, contradicting), 0 for wrong (not so), NaN for neither."""
-    if verdict is None:
-        return float("nan")
-    if kind in READ_KINDS:
-        content = verdict.content if verdict.stance in STATED else None
-        return {"correct": 1.0, "incorrect": 0.0}.get(content or "", float("nan"))
-    letters = {"S": 1.0, "NS": 0.0, "IR": 0.0} if kind == "claim" else {"c": 1.0, "n": 0.0}
-    return letters.get(verdict.label or "", float("nan"))
-
-
-def _matrix(source: LabelSource, table: LabeledTable, draws: _Draws) -> dict[str, Any]:
-    """Return the agreement of every two graders, and of each with the majority of other people."""
-    people = list(table.said)[:MOST_PEOPLE]
-    graders: dict[str, Floats] = {
-        name: np.array([grade(table.kind, v) for v in table.said[name]]) for name in people
-    }
-    graders[JUDGE] = np.array([grade(table.kind, v) for v in table.read])
-    if table.kind == "answer":
-        graders |= _word_grades(source, table)
-    graders = {name: column for name, column in graders.items() if not np.isnan(column).all()}
-    panel = [name for name in people if name in graders]
-    return {
-        "matrix": agreement_matrix(graders, draws.unit, draws.n, draws.seed),
-        "others": against_others(graders, panel, draws.unit, draws.n, draws.seed)
-        if len(panel) > 2
-        else {},
-    }
-
-
-class _Text(msgspec.Struct, frozen=True):
-    """What is read of a stored answer."""
-
-    id: str
-    text: str
-
-
-def _word_grades(source: LabelSource, table: LabeledTable) -> dict[str, Floats]:
-    """Return what answer metrics of words say of short answers, at the papers' thresholds."""
-    wanted = {item.target for item in table.items}
-    answers = source.folder.iter(f"generations/{table.stage}", _Text)
-    texts = {g.id: g.text for g in answers if g.id in wanted}
-    golds = {
-        q.id: reference_texts(q.golds) for q in source.folder.iter("questions", Question) if q.golds
-    }
-    grades = {}
-    for name in WORD_METRICS:
-        values = [
-            ANSWER_METRICS[name](golds[item.asked], texts[item.target])
-            if item.asked in golds and item.target in texts
-            else float("nan")
-            for item in table.items
-        ]
-        grades[name] = THRESHOLDS[name].correct(values)
-    return grades
-
-
 # ---- how sure a sentence sounds
 
 
@@ -747,20 +557,15 @@ def _number(verdict: Verdict | None) -> float:
     return float("nan") if number is None or not 0 <= number <= 1 else float(number)
 
 
-def _sureness_agreement(
-    table: LabeledTable,
-    draws: _Draws,
-    shown: Sequence[ShownItem],
-    examples: int,
-    held: Mapping[str, object],
-) -> KindAgreement:
-    """Return how people's slider and the judge's decisiveness go together."""
+def _sureness(table: LabeledTable, draws: _Draws) -> _Compared:
+    """Compare people's slider and the judge's decisiveness, 0 to 1 both."""
     judge = np.array([_number(v) for v in table.read])
     people = np.array([[_number(v) for v in column] for column in table.said.values()]).T
     mean = np.array([_number(v) for v in table.joined])
     pairs = np.stack([judge, mean], axis=1)
     gap = judge - mean
     both = ~np.isnan(gap)
+    size = np.abs(np.nan_to_num(gap))
 
     def mean_of(rows: Floats, weights: Floats) -> Any:
         W = np.atleast_2d(weights)[:, both]
@@ -768,95 +573,86 @@ def _sureness_agreement(
             value = W @ rows[both] / W.sum(axis=1)
         return value if np.ndim(weights) == 2 else (float(value[0]) if both.any() else None)
 
-    def near(part: float) -> Estimate:
-        return draws.share("agreed", np.nan_to_num(np.abs(gap), nan=1.0) <= part, both)
-
-    reading = SurenessReading(
-        pearson=draws.number(
-            "pearson", lambda x, w: pearson(x[:, 0], x[:, 1], w), pairs, COEFFICIENT
-        ),
-        spearman=draws.number(
-            "spearman", lambda x, w: spearman(x[:, 0], x[:, 1], w), pairs, COEFFICIENT
-        ),
-        difference=draws.number("difference", mean_of, gap, None),
-        distance=draws.number("distance", mean_of, np.abs(gap), (0.0, 1.0)),
-        people=draws.number(
-            "alpha", lambda x, w: krippendorff_alpha(x, "interval", w), people, COEFFICIENT
-        ),
-    )
-    size = np.abs(np.nan_to_num(gap))
-    order = [int(row) for row in np.argsort(-size, kind="stable") if both[row]]
-    order = [row for row in order if size[row] > NEAR]
-    return KindAgreement(
-        **held,  # type: ignore[arg-type]
-        unread=int(np.isnan(judge).sum()),
-        undecided=0,
-        agreed=near(NEAR),
-        error=draws.share("error", size > NEAR, both),
-        split=draws.share("split", np.zeros(len(gap)), both),
-        sureness=reading,
-        worst=tuple(
-            _disputed(table, shown[row], row, lambda v: f"{_number(v):.2f}")
-            for row in order[:examples]
-        ),
-    )
-
-
-#: how near the judge is to people on how sure a sentence sounds, to count as agreeing
-NEAR = 0.25
-
-
-# ---- terminal
-
-
-def agreement_text(result: RunAgreement) -> ToldTables:
-    """Return the result as text; it ends with how many labels would halve the main interval."""
-    head = [f"how far the judge {result.judge} agrees with the people who labeled {result.run}"]
-    head += [_counts_text(kind) for kind in result.kinds]
-    columns: dict[str, Callable[[KindAgreement], Entry]] = {
-        "items": lambda kind: f"{kind.agreed.n}",
-        "people confirm it": lambda kind: percent_text(kind.agreed),
-        "people contradict it": lambda kind: percent_text(kind.error),
-        "no majority": lambda kind: percent_text(kind.split),
-    }
-    if all(len(kind.annotators) == 1 for kind in result.kinds):  # and so always of one mind
-        del columns["no majority"]
-    kinds = {kind.title: kind for kind in result.kinds}
-    tables = [grid("", kinds, columns, lambda kind, of: of(kind))]
-    for kind in result.kinds:
-        tables += _kind_tables(kind)
-        if kind.worst:
-            tables.append(_examples(kind))
-    tail = [text for kind in result.kinds for text in _left_out(kind)]
-    tail += ["Ranges are 95 %, by resampling entities: they hold for these annotators."]
-    tail += filter(None, [more_labels(result.run)])
-    bad = [f"{kind.title}: {UNWEIGHTED}" for kind in result.kinds if not kind.weighted]
-    bad += [
-        f"{kind.title}: {kind.agreed.problem}"
-        for kind in result.kinds
-        if kind.agreed.low is None and kind.agreed.problem
+    coefficients: list[tuple[str, Statistic, Floats, str]] = [
+        ("pearson", lambda x, w: pearson(x[:, 0], x[:, 1], w), pairs, JUDGE),
+        ("spearman", lambda x, w: spearman(x[:, 0], x[:, 1], w), pairs, JUDGE),
+        ("difference", mean_of, gap, JUDGE),
+        ("alpha", lambda x, w: krippendorff_alpha(x, "interval", w), people, PEOPLE),
     ]
-    return ToldTables(head, tables, bad, tail)
+    numbers = [
+        draws.share("agreed", size <= NEAR, both),
+        draws.share("error", size > NEAR, both),
+    ]
+    for name, metric, columns, between in coefficients:
+        found = draws.number(name, metric, columns)
+        where = slice_of(of="sureness", between=between)
+        numbers.append(msgspec.structs.replace(found, where=where))
+    order = [int(row) for row in np.argsort(-size, kind="stable")]
+    far = [row for row in order if size[row] > NEAR]
+    return _Compared(numbers, int(np.isnan(judge).sum()), 0, far)
 
 
-def models_text(results: Sequence[RunAgreement]) -> ToldTables:
-    """Return how far the judges of several runs agree with people, a row for each run and kind."""
-    rows = {
-        f"{line(result.model, 60)}: {kind.title}": (result, kind)
+# ---- the sheet
+
+
+def agreement_sheet(results: Sequence[RunAgreement]) -> Sheet:
+    """Return how far the judges of runs agree with people: a row for each run and kind of items."""
+    kinds = [kind for result in results for kind in result.kinds]
+    parts = [f"{percent(kind.get('agreed').value, 0)} of {_counted(kind)}" for kind in kinds]
+    judges = in_one_phrase(list(dict.fromkeys(line(result.judge, 60) for result in results)))
+    sentence = f"People confirm the judge {judges} on {in_one_phrase(parts)}."
+    sections = [
+        Section(kind.kind, name, _kind_tables(kind)) for name, (_, kind) in _named(results).items()
+    ]
+    return Sheet(
+        "How far does the judge agree with people?",
+        PageOpening(sentence, ""),
+        main=_shares(results),
+        sections=sections,
+        cautions=_unweighted(results),
+    )
+
+
+def _counted(kind: KindAgreement) -> str:
+    return f"{kind.get('agreed').n:,} {kind.title}"
+
+
+def _named(results: Sequence[RunAgreement]) -> dict[str, tuple[RunAgreement, KindAgreement]]:
+    """Return the kinds of runs by name, which begins with the model where there are several."""
+    return {
+        f"{line(result.model, 60)}: {kind.title}" if results[1:] else kind.title: (result, kind)
         for result in results
         for kind in result.kinds
     }
-    columns: dict[str, Callable[[RunAgreement, KindAgreement], Entry]] = {
-        "judge": lambda result, kind: line(result.judge, 40),
-        "items": lambda result, kind: f"{kind.agreed.n}",
-        "people confirm it": lambda result, kind: percent_text(kind.agreed),
-    }
-    return ToldTables([], [grid("by model", rows, columns, lambda row, of: of(*row))])
 
 
-def _counts_text(kind: KindAgreement) -> str:
-    who = ", ".join(f"{line(name, 40)} {count}" for name, count in kind.annotators)
-    text = f"{kind.title}: {kind.items:,} labeled ({who})"
+def _unweighted(results: Sequence[RunAgreement]) -> list[str]:
+    kinds = _named(results).items()
+    return [f"{name}: {UNWEIGHTED}" for name, (_, kind) in kinds if not kind.weighted]
+
+
+def _shares(results: Sequence[RunAgreement]) -> NumberTable:
+    """Return UNCLE's appendix B: how often people confirm and contradict the judge."""
+    rows = _named(results)
+    shown = {"people confirm it": "agreed", "people contradict it": "error", "no majority": "split"}
+    held = {e.name for _, kind in rows.values() for e in kind.numbers}
+    return grid(
+        f"The judge's verdicts{WITH_INTERVAL}",
+        {name: kind for name, (_, kind) in rows.items()},
+        {words: name for words, name in shown.items() if name in held},
+        lambda kind, name: Results(kind.numbers).find(name),
+        labels=("judge",),
+        notes=[
+            *(_counts_text(name, kind) for name, (_, kind) in rows.items()),
+            "Intervals resample entities: they hold for these annotators.",
+            *filter(None, (more_labels(result.run) for result in results)),
+        ],
+    )
+
+
+def _counts_text(name: str, kind: KindAgreement) -> str:
+    who = ", ".join(f"{line(person, 40)} {count}" for person, count in kind.annotators)
+    text = f"{name}: {kind.items:,} labeled ({who})"
     for count, what in (
         (kind.skipped, "skipped"),
         (kind.unread, "that the judge could not read"),
@@ -866,81 +662,70 @@ def _counts_text(kind: KindAgreement) -> str:
     return text
 
 
-def _left_out(kind: KindAgreement) -> Iterator[str]:
-    """Yield of how many items one thing is not read, where another is."""
-    for who in ("judge", "people"):
-        counts = {reading.name: getattr(reading, who).n for reading in kind.readings}
-        for name, count in counts.items():
-            fewer = max(counts.values()) - count
-            if fewer:
-                items = "item is" if fewer == 1 else "items are"
-                sides = "judge and people" if who == "judge" else "people among themselves"
-                yield (
-                    f"{kind.title}, {name}, {sides}: {fewer:,} {items} left out, because somebody "
-                    "could not tell whether the answer is right"
-                )
+def _kind_tables(kind: KindAgreement) -> list[NumberTable]:
+    """Return coefficients, doubt, counts, parts and examples of one kind of items."""
+    numbers = Results(kind.numbers)
+    readings = dict.fromkeys(part_of(e.where, "of") for e in numbers.each("items"))
+    doubt = {"answers with doubt": "doubt_found", "other answers": "doubt_invented"}
+    return [
+        _coefficient_table(kind, numbers),
+        grid(
+            "What the judge reads as doubt",
+            doubt,
+            {"read as doubt": ""},
+            lambda name, _: numbers.find(name),
+            labels=("of",),
+        ),
+        *(_confusion(numbers, reading) for reading in readings),
+        grid(
+            "By part",
+            {_part_text(e.where): e for e in numbers.each("agreed") if e.where},
+            {"items": "n", "judge agrees": ""},
+            lambda e, part: f"{e.n}" if part else e,
+        ),
+        _examples(kind),
+    ]
 
 
-def _kind_tables(kind: KindAgreement) -> Iterator[NumberTable]:
-    for reading in kind.readings:
-        sides = {"judge and people": reading.judge, "people among themselves": reading.people}
-        rows = {"items": "n", **{words: name for name, words in COEFFICIENT_NAMES.items()}}
-        yield grid(f"{kind.title}, {reading.name}", rows, sides, _coefficient)
-    if kind.doubt_found is not None and kind.doubt_invented is not None:
-        columns = {"of the doubt": kind.doubt_found, "of other answers": kind.doubt_invented}
-        yield grid(
-            f"{kind.title}: the judge reads doubt in", {"all": 0}, columns,
-            lambda _, e: percent_text(e),
-        )  # fmt: skip
-    if kind.sureness is not None:
-        told = {what: e for what, e in agreement_numbers(kind) if e.name in SURENESS}
-        yield grid(
-            f"{kind.title}: how sure, 0 to 1", told, {"value [95 %]": 0}, lambda e, _: bare_text(e)
-        )
-    for reading in kind.readings:
-        used = {
-            label: place
-            for place, label in enumerate(reading.labels)
-            if any(reading.confusion[place]) or any(row[place] for row in reading.confusion)
-        }
-        yield grid(
-            f"{kind.title}, {reading.name}: people said", used,
-            {f"judge: {label}": place for label, place in used.items()},
-            partial(_confused, reading.confusion),
-        )  # fmt: skip
-    yield grid(
-        f"{kind.title}, by part",
-        {f"{part.by}: {line(part.name, 60)}": part for part in kind.parts},
-        {"items": lambda e: f"{e.n}", "judge agrees": percent_text},
-        lambda part, of: of(part.agreed),
+def _coefficient_table(kind: KindAgreement, numbers: Results) -> NumberTable:
+    """Return the coefficients of each reading, of judge and people and of people alone."""
+    found = {(part_of(e.where, "of"), part_of(e.where, "between"), e.name): e for e in numbers.all}
+    rows = {
+        (of, words): (of, name)
+        for of in dict.fromkeys(of for of, between, _ in found if between)
+        for name, words in COEFFICIENTS.items()
+        if any((of, between, name) in found for between in (JUDGE, PEOPLE))
+    }
+    shown = (JUDGE, PEOPLE) if len(kind.annotators) > 1 else (JUDGE,)
+    return grid(
+        "Agreement beyond chance",
+        rows,
+        {between: between for between in shown},
+        lambda row, between: found.get((row[0], between, row[1])),
+        labels=("of", ""),
+        written="plain",
+        notes=[
+            f"{of}, {between}: {e.n:,} items"
+            for (of, between, name), e in found.items()
+            if name == "agreement" and e.n
+        ],
     )
-    yield _matrix_table(kind)
 
 
-def _confused(counts: Sequence[Sequence[int]], row: int, column: int) -> str:
-    return f"{counts[row][column]}"
-
-
-def _coefficient(name: str, side: Coefficients) -> str:
-    return f"{side.n}" if name == "n" else bare_text(getattr(side, name))
-
-
-SURENESS = ("pearson", "spearman", "difference", "distance", "alpha")
-
-
-def _matrix_table(kind: KindAgreement) -> NumberTable:
-    """Return the matrix of Santilli et al.'s table 1: the share of items graded alike."""
-    pairs = {(p.first, p.second): p.same for p in kind.matrix}
-    pairs |= {(second, first): e for (first, second), e in pairs.items()}
-    pairs |= {(name, "other people"): e for name, e in kind.others.items()}
-    names = {line(name, 40): name for pair in pairs for name in pair if name != "other people"}
-    columns = {**names, **({"other people": "other people"} if kind.others else {})}
-
-    def alike(one: str, two: str) -> str:
-        e = pairs.get((one, two))
-        return "" if e is None or e.value is None else f"{e.value:.2f}"
-
-    return grid(f"{kind.title}: right or wrong alike", names, columns, alike)
+def _confusion(numbers: Results, reading: str) -> NumberTable:
+    """Return how many items people gave each label, and the judge each."""
+    counts = {
+        (part_of(e.where, "people"), part_of(e.where, "judge")): e.value
+        for e in numbers.each("items", of=reading)
+    }
+    labels = dict.fromkeys([*(said for said, _ in counts), *(read for _, read in counts)])
+    return grid(
+        f"Items by their {reading}",
+        {label: label for label in labels},
+        {f"judge: {label}": label for label in labels},
+        lambda said, read: f"{counts.get((said, read)) or 0:.0f}",
+        labels=("people said",),
+    )
 
 
 def _examples(kind: KindAgreement) -> NumberTable:
@@ -948,28 +733,14 @@ def _examples(kind: KindAgreement) -> NumberTable:
         said = Counter(label for _, label in one.people)
         return ", ".join(f"{label} ({count})" for label, count in said.most_common())
 
+    def judge(one: DisputedItem) -> str:
+        return one.judge if one.certainty is None else f"{one.judge} {one.certainty:.2f}"
+
     columns: dict[str, Callable[[DisputedItem], Entry]] = {
         "answer": lambda one: line(one.text, 120),
-        "judge": lambda one: (
-            one.judge if one.certainty is None else f"{one.judge} {one.certainty:.2f}"
-        ),
+        "judge": judge,
         "people": people,
     }
-    what = "furthest apart" if kind.sureness is not None else "the judge was surest, and wrong"
-    rows = {(f"{at}. {line(one.question, 76)}",): one for at, one in enumerate(kind.worst, 1)}
-    return grid(f"{kind.title}: {what}", rows, columns, lambda one, of: of(one))
-
-
-def percent_text(e: Estimate) -> str:
-    """Return a share in percent with its interval."""
-    if e.value is None:
-        return "–"
-    text = f"{100 * e.value:.0f} %"
-    if e.low is None or e.high is None:
-        return text
-    return f"{text} [{100 * e.low:.0f}–{100 * e.high:.0f}]"
-
-
-def bare_text(e: Estimate) -> str:
-    """Return a number with its interval; a dash where it is undefined."""
-    return "–" if e.value is None else share_text(e)
+    what = "furthest apart" if kind.kind == "sureness" else "the judge was surest, and wrong"
+    rows = {f"{at}. {line(one.question, 76)}": one for at, one in enumerate(kind.worst, 1)}
+    return grid(f"Where people say otherwise: {what}", rows, columns, lambda one, of: of(one))

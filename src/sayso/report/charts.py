@@ -473,12 +473,6 @@ def rows_plot(
     return forest_plot(points, order, width, title, [], kinds, base)
 
 
-def share_plot(rows: list[Row], width: int) -> Drawing | None:
-    """Return shares that agree (:func:`chart_row`) as rows, by series."""
-    order, kinds = (list(dict.fromkeys(row[key] for row in rows)) for key in ("row", "series"))
-    return forest_plot(rows, order, width, "share that agrees", [], kinds)
-
-
 def auroc_rows(rows: list[Row], width: int) -> Drawing | None:
     """Return the AUROC of scores (:func:`chart_row`) for a wrong answer, a row for each score."""
     rows = [row for row in rows if row["value"] is not None]

@@ -5,7 +5,7 @@ The interval of a raw number is of sampling alone: it says nothing of a judge th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from rich.console import Console
 
@@ -36,15 +36,16 @@ GROUPED = (
     "If labels were drawn by groups of the judge's verdicts, as by default, the labels alone use "
     "these verdicts too. What a label is worth compares with labels drawn at random."
 )
-#: names of numbers above which a note counts them
-MANY_NAMES = 5
-#: disagreements below which an interval allows for errors that no label shows
-SHOWN = 2
+FEW_ERRORS = (
+    "Where people and judge differ on none or one of the labels that count, the corrected interval "
+    "allows for two: none seen is no proof of none."
+)
+NOT_WORTH = f"If one label is worth less than {LEAST_GAIN}, this judge's verdicts are not worth it."
 GAPS = (
     "The intervals contain the errors of both judges. The runs count as independent, so intervals "
     "of differences are usually too wide."
 )
-CAPTION = "By the judge, corrected by labels of people, and by the labels alone"
+CAPTION = "Corrected by labels of people, beside the numbers of the judge"
 #: of a run with labels that its numbers were not corrected by yet
 NOT_YET = (
     "There may be labels of people in this run's folder. This page was written without them. "
@@ -100,35 +101,8 @@ def corrected_table(
         ): one
         for one in numbers
     }
-    notes = [CHANCE, GROUPED, *_cautious(numbers, metrics, part_label)]
+    notes = [CHANCE, NOT_WORTH, GROUPED, FEW_ERRORS]
     return grid(CAPTION, rows, columns, lambda one, of: of(one), labels=("", "of"), notes=notes)
-
-
-def _cautious(
-    numbers: Sequence[CorrectedNumber], metrics: MetricTable, part_label: Callable[[str, str], str]
-) -> Iterator[str]:
-    """Yield which intervals allow for errors of the judge that no label shows."""
-    names = [
-        _named_with_part(one, metrics, part_label)
-        for one in numbers
-        if one.corrected.low is not None and one.power and one.disagreements < SHOWN
-    ]
-    if names:
-        which = ", ".join(names)
-        if len(names) > MANY_NAMES:
-            which = f"{len(names)} of {len(numbers)} numbers"
-        yield (
-            f"{which}: people and judge differ on none or one of the labels that count. "
-            "None seen is no proof of none, so the intervals allow for two."
-        )
-
-
-def _named_with_part(
-    one: CorrectedNumber, metrics: MetricTable, part_label: Callable[[str, str], str]
-) -> str:
-    of = ", ".join(part_label(key, value) for key, value in one.raw.where)
-    name = metrics.named(one.raw.name).shown_symbol
-    return f"{name} ({of})" if of else name
 
 
 def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
@@ -151,47 +125,28 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
             f"The judge's errors moved {sum(map(_is_clear, known))} of {len(known)} numbers by "
             "more than the draw of labels explains."
         )
-    judged = [one for one in numbers if judge_counts(one.labels, one.rows)]
-    idle = sum(one.gain is not None and one.gain < LEAST_GAIN for one in judged)
-    if idle:
-        texts.append(
-            f"For {idle} of {len(judged)} numbers this judge is not worth it: with its verdicts, "
-            f"one label is worth less than {LEAST_GAIN} labels alone."
-        )
-    undrawn = _most([one.undrawn for one in numbers])
-    if undrawn:
-        texts.append(
-            f"{undrawn} left out: nobody knows how their answers were drawn, so they say nothing "
-            "about the others."
-        )
-    elsewhere = _most([one.elsewhere for one in numbers])
-    if elsewhere:
-        texts.append(f"{elsewhere} of answers that this run does not have.")
+    for most, why in (
+        (max(one.undrawn for one in numbers), "nobody knows how their answers were drawn"),
+        (max(one.elsewhere for one in numbers), "this run does not have their answers"),
+    ):
+        if most:
+            texts.append(f"Labels left out of a number: up to {most:,}, because {why}.")
     chosen = sum(not one.drawn for one in numbers)
     if chosen:
-        part = f"Behind {chosen} of the {len(numbers)} numbers, nobody"
         texts.append(
-            f"{part if chosen < len(numbers) else 'Nobody'} knows how the labeled answers were "
-            "drawn. They count as a random sample; if somebody chose them, the corrected numbers "
-            "are wrong."
+            f"Behind {chosen} of the {len(numbers)} numbers, nobody knows how the labeled answers "
+            "were drawn. They count as a random sample; if somebody chose them, the corrected "
+            "numbers are wrong."
         )
     return texts
-
-
-def _most(counts: Sequence[int]) -> str:
-    """Return a count of labels of each number: "up to" the largest where they differ; "" for 0."""
-    if not any(counts):
-        return ""
-    most = max(counts)
-    some = "" if len(set(counts)) == 1 else "For some numbers, up to "
-    return f"{some}1 label is" if most == 1 else f"{some}{most:,} labels are"
 
 
 def halving_sentence(
     one: CorrectedNumber, metrics: MetricTable, part_label: Callable[[str, str], str]
 ) -> str:
     """Return how many labels would halve the interval of a number; "" where that is not known."""
-    name = _named_with_part(one, metrics, part_label)
+    of = ", ".join(part_label(key, value) for key, value in one.raw.where)
+    name = metrics.named(one.raw.name).shown_symbol + f" ({of})" * bool(of)
     if one.halved_by is not None:
         return (
             f"To halve the interval of {name}, the run needs about {one.halved_by:,} labels in "
@@ -249,7 +204,6 @@ def render_corrected(
         return
     shown = [one for one in numbers if not main or (one.raw.name, one.raw.where) in main]
     console.print()
-    say(console, "Corrected by labels of people", "bold")
     render_table(corrected_table(shown, metrics, part_label), console)
     for text in corrected_sentences(shown or numbers):
         say(console, text, "dim")
@@ -273,38 +227,33 @@ def corrected_pairs(
     }
 
 
-def render_corrected_differences(
+def corrected_differences(
     before: Sequence[CorrectedNumber],
     after: Sequence[CorrectedNumber],
     metrics: MetricTable,
     part_label: Callable[[str, str], str],
-    console: Console,
-) -> None:
-    """Print how the corrected numbers of two runs differ; nothing where one has none."""
-    pairs = corrected_pairs(before, after)
-    if not pairs:
-        return
+) -> Section:
+    """Return how the corrected numbers of two runs differ; empty where one has none."""
+
+    def gap(pair: tuple[CorrectedNumber, CorrectedNumber]) -> str:
+        e = difference_of_corrected(*pair)
+        return f"{difference_value(e)} {difference_range(e)}".strip()
+
     columns: dict[str, Callable[[tuple[CorrectedNumber, CorrectedNumber]], Entry]] = {
         "A": lambda pair: shown_whole(pair[0].corrected),
         "B": lambda pair: shown_whole(pair[1].corrected),
-        "B minus A": lambda pair: _written_difference(difference_of_corrected(*pair)),
+        "B minus A": gap,
     }
     rows = {
         (
             metrics.named(name).shown_symbol,
             ", ".join(part_label(key, value) for key, value in where),
         ): pair
-        for (name, where), pair in pairs.items()
+        for (name, where), pair in corrected_pairs(before, after).items()
     }
-    console.print()
-    say(console, "Corrected by labels of people", "bold")
     caption = "The numbers of both runs, and how they differ"
     table = grid(caption, rows, columns, lambda pair, of: of(pair), labels=("", "of"), notes=[GAPS])
-    render_table(table, console)
-
-
-def _written_difference(gap: Estimate) -> str:
-    return f"{difference_value(gap)} {difference_range(gap)}".strip()
+    return Section("corrected", "Corrected by labels of people", [table])
 
 
 def difference_of_corrected(before: CorrectedNumber, after: CorrectedNumber) -> Estimate:
@@ -315,14 +264,8 @@ def difference_of_corrected(before: CorrectedNumber, after: CorrectedNumber) -> 
     wide. ``None`` where one is undefined.
     """
     a, b = after.corrected, before.corrected
-    name, where = after.raw.name, after.raw.where
-    if a.value is None or b.value is None:
-        problem = a.problem or b.problem or "one of the two has no value"
-        return Estimate(name, where, problem=problem)
-    gap, n = a.value - b.value, a.n + b.n
-    ends = independent_interval(b, a)
-    if ends is None:
-        problem = a.problem or b.problem or "one of the two has no interval"
-        return Estimate(name, where, value=gap, n=n, problem=problem)
-    low, high = ends
-    return Estimate(name, where, value=gap, low=low, high=high, n=n)
+    gap = None if a.value is None or b.value is None else a.value - b.value
+    ends = None if gap is None else independent_interval(b, a)
+    low, high = ends or (None, None)
+    problem = None if ends else a.problem or b.problem or "one of the two has no interval"
+    return Estimate(after.raw.name, after.raw.where, gap, low, high, n=a.n + b.n, problem=problem)

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from rich.console import Console
-
 from sayso.harmless import line
 from sayso.metric import Headline, MetricTable
 from sayso.metrics.joint import JointNumber
 from sayso.records import Estimate, Slice
-from sayso.report.number_tables import NumberTable
+from sayso.report.number_tables import WITH_INTERVAL, NumberTable
 from sayso.report.numbers import capital
 from sayso.report.opening import PageOpening
-from sayso.report.sheet import Sheet, render_sheet
+from sayso.report.sheet import Section, Sheet
 
 BETTER, WORSE, NONE, UNDEFINED = "better", "worse", "not visible", "cannot be compared"
 
@@ -38,7 +36,6 @@ class Words(NamedTuple):
         return self.of([pair for pair in where if pair[0] == "form"])
 
 
-NO_WORDS = Words()
 #: what is said of models that rules alone compare
 BENT = (
     "The offline judge errs more with some models than with others, which can make or hide a "
@@ -150,23 +147,41 @@ def in_one_phrase(texts: Sequence[str]) -> str:
     return f"{', '.join(texts[:-1])} and {texts[-1]}" if texts[1:] else "".join(texts)
 
 
-# ---- the terminal
+# ---- the sheet
 
 #: by which rule a number is better or worse
 RULE = "Better or worse: the paired interval excludes 0. sayso study can be stricter."
-#: differences besides those of headline numbers that are printed, fewer where more else is said
-MOST_OTHERS = 12
+#: differences besides those of headline numbers that are printed
+MOST_OTHERS = 8
 
 
-def render_compare(
+def differences_table(found: Sequence[Estimate], words: Words, caption: str) -> NumberTable:
+    """Return differences, a row for each, with what they show."""
+    rows = [
+        (
+            (f"{words.metrics.named(e.name).column}, {words.of(e.where)}".removesuffix(", "),),
+            (e, verdict_of(e, words)),
+        )
+        for e in found
+    ]
+    shown = {e.name for e in found}
+    named = [m.titled for m in words.metrics.values() if m.symbol and m.name in shown]
+    notes = [line("; ".join(named), 240), RULE * any(map(is_clear, found))]
+    columns = ("difference", "verdict")
+    return NumberTable(
+        "", caption, ("",), columns, rows, tuple(filter(None, notes)), written="difference"
+    )
+
+
+def compared_sheet(
     found: Sequence[Estimate],
-    console: Console,
-    sides: tuple[tuple[str, str], tuple[str, str]] = (("A", "A"), ("B", "B")),
-    words: Words = NO_WORDS,
+    sides: tuple[tuple[str, str], tuple[str, str]],
+    words: Words,
     notes: Sequence[str] = (),
     compared: Sequence[str] = (),
-) -> None:
-    """Print what differs between two runs: the sentence, the headline numbers, some of the others.
+    sections: Sequence[Section] = (),
+) -> Sheet:
+    """Return what differs between two runs: the headline numbers, and some of the others.
 
     ``sides`` are the name of each run and where it lies, ``notes`` warnings, and ``compared`` says
     what was compared.
@@ -175,35 +190,22 @@ def render_compare(
     head = told_differences(found, words)
     rest = sorted((e for e in found if e not in head), key=is_clear, reverse=True)
     others = [e for e in rest if e.value is None or e.low is not None]
-    room = max(3, MOST_OTHERS - len(head) // 2 - len(notes) - len(compared))
-    shown = [*head, *others[:room]]
+    shown = [*head, *others[:MOST_OTHERS]]
     left = [is_clear(e) for e in found if e not in shown]
-    named = [m for m in words.metrics.values() if m.symbol and any(m.name == e.name for e in shown)]
+    table = differences_table(shown, words, f"{second} minus {first}{WITH_INTERVAL}")
     about = [
         f"A = {first} ({one}); B = {second} ({other})" * ((first, second) != (one, other)),
         *(line(text, 240) for text in compared),
-        line("; ".join(m.titled for m in named), 240),
-        RULE * any(map(is_clear, shown)),
+        *table.notes,
         by_chance(found),
         f"--json has {len(left):,} more, {sum(left) or 'none'} of which differ." * bool(left),
     ]
-    rows = [
-        (
-            (f"{words.metrics.named(e.name).column}, {words.of(e.where)}".removesuffix(", "),),
-            (e, verdict_of(e, words)),
-        )
-        for e in shown
-    ]
-    table = NumberTable(
-        "",
-        f"{second} minus {first} [95 % interval, sampling error only]",
-        ("",),
-        ("difference", "verdict"),
-        rows,
-        tuple(filter(None, about)),
-        "difference",
-    )
     nothing = "Nothing to compare: the two runs have no numbers in common."
     sentence = compared_sentence(found, words, (first, second)) if found else nothing
-    sheet = Sheet(table.caption, PageOpening(sentence, ""), main=table, cautions=notes)
-    render_sheet(sheet, console, verbose=True)
+    return Sheet(
+        table.caption,
+        PageOpening(sentence, ""),
+        main=table._replace(notes=tuple(filter(None, about))),
+        cautions=notes,
+        sections=sections,
+    )

@@ -112,7 +112,10 @@ class NumberTable(NamedTuple):
         return data_frame([dict(zip(head, row, strict=True)) for row in rows], head)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        return self.to_html()
+
+    def to_html(self, cautions: Sequence[str] = ()) -> str:
+        """Return the table as a notebook shows it, below what must be read first."""
         rows = [
             (
                 *labels,
@@ -120,7 +123,8 @@ class NumberTable(NamedTuple):
             )
             for labels, entries in self.rows
         ]
-        return html_table(self.title, (*self.labels, *self.columns), rows, notes=notes_of(self))
+        heads = (*self.labels, *self.columns)
+        return html_table(self.title, heads, rows, cautions=cautions, notes=notes_of(self))
 
 
 def grid(

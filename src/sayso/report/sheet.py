@@ -232,30 +232,6 @@ def render_sheet(
         say(console, f"report     {line(str(page))}", "", copied=True)
 
 
-class ToldTables(NamedTuple):
-    """A result without a page: head lines, tables, warnings, closing lines."""
-
-    head: Sequence[str]
-    tables: Sequence[NumberTable]
-    bad: Sequence[str] = ()
-    tail: Sequence[str] = ()
-
-
-def render_told(told: ToldTables, console: Console) -> None:
-    """Print head lines, tables, warnings and closing lines."""
-    for place, sentence in enumerate(told.head):
-        say(console, sentence, "" if place else "bold")
-    for table in told.tables:
-        if table.rows:
-            console.print()
-            render_table(table, console)
-    console.print()
-    for sentence in told.bad:
-        say(console, f"! {sentence}", "yellow")
-    for sentence in told.tail:
-        say(console, sentence, "")
-
-
 class ShownRun(NamedTuple):
     """A run among others of one model: its protocol, its sheet, and where its page is."""
 

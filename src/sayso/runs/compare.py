@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,22 +15,18 @@ from sayso.protocols import PROTOCOLS, protocol, protocol_of
 from sayso.protocols.answer_table import AnswersOf, RunAnswer, answers_of_runs
 from sayso.protocols.protocol import ComparedRun, Protocol
 from sayso.records import InputError
-from sayso.report.differences import Words, rules_alone, told_differences
-from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, html_table, short_repr
+from sayso.report.differences import Words, differences_table, rules_alone, told_differences
+from sayso.report.notebook import AnswerTable, Plotted, estimates_frame, short_repr
 from sayso.report.numbers import difference_range, difference_value
 from sayso.report.sheet import main_numbers
 from sayso.runs.measure import load_run, run_path
-from sayso.runs.result import leading, short_number_name, shown_name, table_row
+from sayso.runs.result import leading, short_number_name, table_row
 from sayso.storage.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from sayso.report import charts, figures
 else:
     charts, figures = Later("sayso.report.charts"), Later("sayso.report.figures")
-
-
-#: heads of the table that a notebook shows
-HEADS = ("name", "what it means", "of", "B minus A", "95 % range (sampling error only)", "n")
 
 
 class ShownComparison(Plotted, protocol.Comparison):
@@ -94,19 +91,11 @@ class ShownComparison(Plotted, protocol.Comparison):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: what was compared, warnings, a row for each difference."""
-        plan = PROTOCOLS[self.protocol]
-        ranges = [difference_range(e) or e.problem or "" for e in self.estimates]
-        rows = [
-            (*shown_name(plan, e), difference_value(e), reach, f"{e.n:,}" if e.n else "")
-            for e, reach in zip(self.estimates, ranges, strict=True)
-        ]
-        return html_table(
-            "; ".join((self._what(100), *self.compared)),
-            HEADS,
-            rows,
-            cautions=self.notes,
-            nothing="nothing to compare: the two runs have no number in common",
-        )
+        words = number_words(PROTOCOLS[self.protocol])
+        table = differences_table(self.estimates, words, self._what(100))
+        if not table.rows:
+            return f"<p>{escape(table.caption)}: nothing to compare</p>"
+        return table._replace(notes=(*self.compared, *table.notes)).to_html(self.notes)
 
     def _what(self, limit: int) -> str:
         a, b = (line(name[-limit:]) for name in self.names)
