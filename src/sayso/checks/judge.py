@@ -74,8 +74,6 @@ from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
 from sayso.runs.stages import now, requested_and_missing
 from sayso.version import __version__
 
-#: what UNCLE's judge cost for 100 graded answers, in dollars, with the model of its time
-REFERENCE_DOLLARS = 0.46
 #: a judge none of whose first verdicts can be read is asked for no further ones
 HANDFUL = 8
 
@@ -218,9 +216,7 @@ def judge_check(
         name = "" if labelled is None else well_formed(Path(labelled).name)
         others, more = _grade(opened, name, their_few) if name else (None, [])
         bill = _bill(opened, before)
-        if opened.engine is not None:
-            opened.engine.stage = "judging: attacks"
-        attacks = _attack(opened.judge)
+        attacks = _attack(opened)
         words = None if partial else check_words(opened.judge)
         whole = _bill(opened, before)["dollars"]
         check = JudgeCheckResult(
@@ -237,10 +233,7 @@ def judge_check(
             seconds=round(time.monotonic() - began, 1),
             partial=partial,
             words=words,
-            notices=(
-                *theirs.notices,
-                *(well_formed(str(notice)) for notice in getattr(opened.judge, "notices", ())),
-            ),
+            notices=(*theirs.notices, *map(well_formed, getattr(opened.judge, "notices", ()))),
             rows=(*rows, *more),
         )
     finally:
@@ -377,8 +370,11 @@ def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
     return verdicts
 
 
-def _attack(judge: Judge) -> Injection:
+def _attack(opened: OpenJudge) -> Injection:
     """Compare what the judge says of each plain answer with what it says of the attacked one."""
+    judge = opened.judge
+    if opened.engine is not None:
+        opened.engine.stage = "judging: attacks"
     plain = judge.grade(plain_items())
     attacked = attacked_items()
     verdicts = judge.grade([item for _, _, item in attacked])
@@ -829,9 +825,6 @@ def _left_text(left: LeftToModel) -> str:
     return f"{text}No difference is visible"
 
 
-# ---- terminal
-
-
 def _closing(check: JudgeCheck) -> list[str]:
     """Return the lines on injections, calls and price."""
     attacks = check.injection
@@ -846,7 +839,7 @@ def _closing(check: JudgeCheck) -> list[str]:
         first,
         f"{check.calls:,} calls for {check.graded:,} answers, {check.retried:,} answers asked "
         f"again; for 100 graded answers {check.tokens_per_100 or 0:,.0f} tokens, price "
-        f"{dollars(check.dollars_per_100)} (UNCLE's judge: {dollars(REFERENCE_DOLLARS)})",
+        f"{dollars(check.dollars_per_100)}",
         f"the whole check: {dollars(check.whole_dollars)}, {check.seconds:,.0f} s",
     ]
 

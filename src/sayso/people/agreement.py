@@ -80,8 +80,6 @@ UNWEIGHTED = (
     "labels come from several draws, or from none that is stored: every item counts alike, which "
     "favors what was drawn more often"
 )
-
-
 #: how near the judge is to people on how sure a sentence sounds, to count as agreeing
 NEAR = 0.25
 #: coefficients by name, in the order of tables
@@ -191,32 +189,49 @@ def _part_text(where: Slice) -> str:
 # ---- labels and verdicts, side by side
 
 
-class LabeledTable(NamedTuple):
-    """Items that people labeled, with what each annotator and the judge said of them.
+class LabeledRow(NamedTuple):
+    """An item: what each annotator says of it, what they say together, and the judge.
 
-    ``said`` by annotator has a verdict for each item, or ``None``; ``joined`` is what they say
-    together, ``read`` what the judge says.
+    ``chance`` is the probability of its draw, where all labels are of one draw.
     """
+
+    item: LabeledItem
+    said: dict[str, Verdict]
+    joined: Verdict
+    read: Verdict | None
+    chance: float | None
+    stratum: str
+
+
+class LabeledTable(NamedTuple):
+    """Items of one kind and table of the judge, and who labeled them."""
 
     kind: Kind
     stage: str
-    items: list[LabeledItem]
-    said: dict[str, list[Verdict | None]]
-    joined: list[Verdict]
-    read: list[Verdict | None]
-    probability: list[float | None]
-    stratum: list[str]
+    rows: list[LabeledRow]
+    people: list[str]
     skipped: int
+
+    @property
+    def read(self) -> list[Verdict | None]:
+        """What the judge says of each item."""
+        return [row.read for row in self.rows]
+
+    @property
+    def joined(self) -> list[Verdict]:
+        """What people say of each item together."""
+        return [row.joined for row in self.rows]
+
+    @property
+    def said(self) -> list[list[Verdict | None]]:
+        """What each annotator says of each item."""
+        return [[row.said.get(name) for row in self.rows] for name in self.people]
 
     @property
     def weights(self) -> Floats | None:
         """1 / the probability of each item's draw; ``None`` where not every one is known."""
-        chance = [p for p in self.probability if p is not None and 0 < p <= 1]
-        return None if len(chance) < len(self.items) else 1 / np.array(chance)
-
-    def told(self, row: int) -> dict[str, Verdict]:
-        """Return what annotators say of one item, by name."""
-        return {name: v for name, column in self.said.items() if (v := column[row]) is not None}
+        chances = [c for row in self.rows if (c := row.chance) is not None and 0 < c <= 1]
+        return None if len(chances) < len(self.rows) else 1 / np.array(chances)
 
 
 def labeled_tables(source: LabelSource, labels: Sequence[PersonLabel]) -> list[LabeledTable]:
@@ -224,53 +239,38 @@ def labeled_tables(source: LabelSource, labels: Sequence[PersonLabel]) -> list[L
 
     Raises InputError for a label on a table that the run does not have.
     """
-    tables = []
-    for kind in KINDS:
-        stages = kind_stages(source.folder, kind)
-        some = [one for one in labels if one.kind == kind]
-        for stage in dict.fromkeys(one.stage for one in some):
-            if stage not in stages:
-                raise InputError(
-                    f"{source.folder.path} has labels of {KIND_NAMES[kind]} in "
-                    f"{line(stage, 60)!r}, and no such table of verdicts; were they imported from "
-                    "another run?"
-                )
-        for stage in stages:
-            own = [one for one in some if one.stage == stage]
-            if any(not one.skipped for one in own):
-                tables.append(_table(source.folder, kind, stage, own))
-    return tables
+    stages = [(kind, stage) for kind in KINDS for stage in kind_stages(source.folder, kind)]
+    given: dict[tuple[Kind, str], list[PersonLabel]] = {}
+    for one in labels:
+        given.setdefault((one.kind, one.stage), []).append(one)
+    for kind, stage in given:
+        if (kind, stage) not in stages:
+            raise InputError(
+                f"{source.folder.path} has labels of {KIND_NAMES[kind]} in {line(stage, 60)!r}, "
+                "and no such table of verdicts; were they imported from another run?"
+            )
+    tables = [_table(source.folder, *place, given[place]) for place in stages if place in given]
+    return [table for table in tables if table.rows]
 
 
 def _table(
     folder: RunFolder, kind: Kind, stage: str, labels: Sequence[PersonLabel]
 ) -> LabeledTable:
     given = [one for one in labels if not one.skipped]
-    items = sorted({one.item for one in given})
-    place = {item: row for row, item in enumerate(items)}
     people = [name for name, _ in Counter(one.annotator for one in given).most_common()]
-    said: dict[str, list[Verdict | None]] = {name: [None] * len(items) for name in people}
-    drawn: dict[LabeledItem, PersonLabel] = {}
-    told: dict[LabeledItem, dict[str, Verdict]] = {item: {} for item in items}
+    one_draw = len({one.design for one in given}) == 1 and bool(given[0].design)
+    of: dict[LabeledItem, dict[str, PersonLabel]] = {}
     for one in given:
-        said[one.annotator][place[one.item]] = one.verdict
-        told[one.item][one.annotator] = one.verdict
-        drawn[one.item] = one
-    designs = {one.design for one in given}
-    design = designs.pop() if len(designs) == 1 else ""
-    chances = [drawn[item].probability if design else None for item in items]
-    read = judge_verdicts(folder, kind, stage, items)
-    return LabeledTable(
-        kind,
-        stage,
-        items,
-        said,
-        [joined_verdict(item, told[item]).verdict for item in items],
-        [read.get(item) for item in items],
-        chances,
-        [drawn[item].stratum for item in items],
-        sum(bool(one.skipped) for one in labels),
-    )
+        of.setdefault(one.item, {})[one.annotator] = one
+    read = judge_verdicts(folder, kind, stage, [*of])
+    rows = []
+    for item in sorted(of):
+        said = {name: of[item][name].verdict for name in people if name in of[item]}
+        drawn = of[item][next(iter(said))]
+        chance = drawn.probability if one_draw else None
+        joined = joined_verdict(item, said).verdict
+        rows.append(LabeledRow(item, said, joined, read.get(item), chance, drawn.stratum))
+    return LabeledTable(kind, stage, rows, people, len(labels) - len(given))
 
 
 def judge_verdicts(
@@ -375,9 +375,10 @@ def agreement(
     clusters = clusters_of(source.folder.iter("questions", Question))
     kinds = []
     for table in tables:
-        unit = [clusters.get(item.asked, item.asked) for item in table.items]
-        draws = _Draws([str(one) for one in unit], table.weights, resamples, seed)
-        shown = shown_items(source, table.items)
+        items = [row.item for row in table.rows]
+        unit = [str(clusters.get(item.asked, item.asked)) for item in items]
+        draws = _Draws(unit, table.weights, resamples, seed)
+        shown = shown_items(source, items)
         kinds.append(_kind_agreement(table, draws, shown, examples))
     return RunAgreement(
         str(folder), manifest.shown_model, manifest.judge_signature or manifest.judge, tuple(kinds)
@@ -391,12 +392,12 @@ def _kind_agreement(
         compared = _sureness(table, draws)
     else:
         compared = _labels_compared(table, draws)
-    counts = {name: sum(v is not None for v in column) for name, column in table.said.items()}
+    counts = [(name, sum(name in row.said for row in table.rows)) for name in table.people]
     return KindAgreement(
         table.kind,
         table.stage,
-        len(table.items),
-        tuple(counts.items()),
+        len(table.rows),
+        tuple(counts),
         table.skipped,
         compared.unread,
         compared.undecided,
@@ -434,7 +435,7 @@ def _labels_compared(table: LabeledTable, draws: _Draws) -> _Compared:
     ]
 
     def certainty(row: int) -> float:
-        verdict = table.read[row]
+        verdict = table.rows[row].read
         return -1.0 if verdict is None or verdict.certainty is None else verdict.certainty
 
     differ = [int(row) for row in np.flatnonzero(labeled & ~np.isnan(joined) & ~same)]
@@ -443,18 +444,13 @@ def _labels_compared(table: LabeledTable, draws: _Draws) -> _Compared:
 
 
 def _people(table: LabeledTable, what: _What) -> list[Floats]:
-    return [_coded(column, what) for column in table.said.values()]
+    return [_coded(column, what) for column in table.said]
 
 
 def _majorities(table: LabeledTable, what: _What) -> NDArray[np.bool_]:
     """Tell to which items more than half of their annotators gave the joined label."""
-    return np.array(
-        [
-            joined_verdict(item, table.told(row), what.of).majority
-            for row, item in enumerate(table.items)
-        ],
-        dtype=np.bool_,
-    )
+    majorities = (joined_verdict(row.item, row.said, what.of).majority for row in table.rows)
+    return np.fromiter(majorities, dtype=np.bool_)
 
 
 def _coefficients(table: LabeledTable, what: _What, draws: _Draws) -> Iterator[Estimate]:
@@ -501,11 +497,11 @@ def _parts(
 ) -> Iterator[Estimate]:
     """Yield agreement by stratum, and with each of several annotators."""
     judge, joined = columns
-    strata = np.array(table.stratum)
-    names = sorted(set(table.stratum))
+    strata = np.array([row.stratum for row in table.rows])
+    names = sorted(set(strata.tolist()))
     parts = [("stratum", name, joined, strata == name) for name in names if names[1:]]
     everything = np.ones(len(judge), dtype=bool)
-    own = zip(table.said, people, strict=True)
+    own = zip(table.people, people, strict=True)
     parts += [("annotator", name, column, everything) for name, column in own if people[1:]]
     for by, name, said, inside in parts:
         both = inside & ~(np.isnan(judge) | np.isnan(said))
@@ -527,13 +523,13 @@ def _said(table: LabeledTable, verdict: Verdict | None) -> str:
 
 
 def _disputed(table: LabeledTable, shown: ShownItem, row: int) -> DisputedItem:
-    judge = table.read[row]
+    judge = table.rows[row].read
     return DisputedItem(
         question=line(shown.question, LONGEST_TEXT),
         golds=shown.golds,
         text=line(_excerpt(shown, judge), LONGEST_TEXT),
         judge=_said(table, judge),
-        people=tuple((line(name, 40), _said(table, v)) for name, v in table.told(row).items()),
+        people=tuple((line(name, 40), _said(table, v)) for name, v in table.rows[row].said.items()),
         certainty=None if judge is None else judge.certainty,
     )
 
@@ -560,7 +556,7 @@ def _number(verdict: Verdict | None) -> float:
 def _sureness(table: LabeledTable, draws: _Draws) -> _Compared:
     """Compare people's slider and the judge's decisiveness, 0 to 1 both."""
     judge = np.array([_number(v) for v in table.read])
-    people = np.array([[_number(v) for v in column] for column in table.said.values()]).T
+    people = np.array([[_number(v) for v in column] for column in table.said]).T
     mean = np.array([_number(v) for v in table.joined])
     pairs = np.stack([judge, mean], axis=1)
     gap = judge - mean

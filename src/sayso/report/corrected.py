@@ -11,7 +11,6 @@ from rich.console import Console
 
 from sayso.harmless import line
 from sayso.metric import MetricTable
-from sayso.metrics.correction import LEAST_GAIN, judge_counts
 from sayso.metrics.joint import independent_interval
 from sayso.records import CorrectedNumber, Estimate, Slice
 from sayso.report.number_tables import Entry, NumberTable, grid, render_table
@@ -34,13 +33,12 @@ NO_EFFECT = "no different"
 CHANCE = "In parentheses: the draw of labels may explain it."
 GROUPED = (
     "If labels were drawn by groups of the judge's verdicts, as by default, the labels alone use "
-    "these verdicts too. What a label is worth compares with labels drawn at random."
+    "these verdicts too."
 )
 FEW_ERRORS = (
     "Where people and judge differ on none or one of the labels that count, the corrected interval "
     "allows for two: none seen is no proof of none."
 )
-NOT_WORTH = f"If one label is worth less than {LEAST_GAIN}, this judge's verdicts are not worth it."
 GAPS = (
     "The intervals contain the errors of both judges. The runs count as independent, so intervals "
     "of differences are usually too wide."
@@ -92,7 +90,6 @@ def corrected_table(
         "corrected": lambda one: one.corrected,
         "labels alone": lambda one: one.alone,
         "judge made it": judge_effect,
-        "one label is worth": worth,
     }
     rows = {
         (
@@ -101,7 +98,7 @@ def corrected_table(
         ): one
         for one in numbers
     }
-    notes = [CHANCE, NOT_WORTH, GROUPED, FEW_ERRORS]
+    notes = [CHANCE, GROUPED, FEW_ERRORS]
     return grid(CAPTION, rows, columns, lambda one, of: of(one), labels=("", "of"), notes=notes)
 
 
@@ -184,12 +181,6 @@ def judge_effect(one: CorrectedNumber) -> str:
         return NO_EFFECT
     said = f"{'higher' if gap > 0 else 'lower'} by {size}{unit}"
     return said if _is_clear(one) else f"({said})"
-
-
-def worth(one: CorrectedNumber) -> str:
-    """Return how many labels alone one corrected label is worth."""
-    told = one.gain is not None and judge_counts(one.labels, one.rows)
-    return f"{one.gain:.2f} labels" if told else DASH
 
 
 def render_corrected(
