@@ -301,6 +301,7 @@ FENCE: dict[str, dict[str, str]] = {
         "sayso.prompts.fence": "Field",
         "sayso.protocols.uncle": "UNCLE",
         "sayso.protocols.uncle.collect": "instructions",
+        "sayso.protocols.uncle.report": "alignment_section alignment_table",
         "sayso.protocols.uncle.seeds": "Frame SeedSide compare_methods frame_of_run side_of_run",
         "sayso.protocols.uncle.settings": "Settings",
         "sayso.records": (
@@ -308,14 +309,11 @@ FENCE: dict[str, dict[str, str]] = {
             "Verdict content_id is_blank signature_of"
         ),
         "sayso.report.answers": "LABELS",
-        "sayso.report.charts": (
-            "Drawing NARROW PAIRS PAIR_NAMES alignment_bars chart_row curve_chart forest_plot "
-            "point series_chart"
-        ),
+        "sayso.report.charts": "Drawing NARROW chart_row forest_plot point series_chart",
         "sayso.report.figures": "Figure figures_in",
         "sayso.report.numbers": "DASH FORMS MINUS compact_number is_bare percentage_points",
         "sayso.report.opening": "ChosenExamples PageOpening example invented",
-        "sayso.report.number_tables": "NumberTable grid",
+        "sayso.report.number_tables": "Entry NumberTable grid",
         "sayso.report.page": "environment sheet_page",
         "sayso.report.sheet": "Chart Section Sheet Tile render_sheet",
         "sayso.runs.asking": "CachedEngine REQUEST_SETTINGS",

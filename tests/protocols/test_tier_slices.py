@@ -70,7 +70,10 @@ def test_the_known_share_of_a_tier_is_that_of_its_facts(uncles: Result) -> None:
         assert row.known is not None
         known[row.tier][row.question_id] = row.known
     numbers = Results(uncles.estimates)
-    assert uncle.tiers_of(numbers) == list(TIERS)
+    table = uncle.slices_table(numbers, "tier", {})
+    assert list(dict.fromkeys(labels[0] for labels, _ in table.rows)) == [
+        f"tier {t}" for t in TIERS
+    ]
     shares = {tier: numbers.get("p_known", form="short", tier=tier) for tier in TIERS}
     for tier, share in shares.items():
         facts_of = known[tier].values()
@@ -81,9 +84,9 @@ def test_the_known_share_of_a_tier_is_that_of_its_facts(uncles: Result) -> None:
 
 def test_tiers_stand_on_the_page_and_in_the_terminal(uncles: Result) -> None:
     page = (Path(uncles.path) / "report.html").read_text("utf-8")
-    assert "Known share by tier" in page
+    assert "Every tier" in page
     assert page.index("tier 1<") < page.index("tier 2<") < page.index("tier 10<")
-    _, _, table = verbose(uncle.sheet(uncles.estimates)).partition("Known share by tier")
+    _, _, table = verbose(uncle.sheet(uncles.estimates)).partition("Every tier")
     for tier in TIERS:
         share = uncles.get("p_known", form="short", tier=tier)
         row, *_ = [line for line in table.splitlines() if line.startswith(f"tier {tier} ")]
@@ -96,10 +99,9 @@ def test_j_of_a_tier_without_an_interval_is_a_dash(uncles: Result) -> None:
     for form in ("short", "long"):
         j = numbers.get("J", form=form, tier="10")
         assert j.low is None
-    table = uncle.tier_knowledge_table(numbers)
-    names, cells = page_rows(table)[-1]
-    assert names == [("tier 10", "")]
-    assert [cells[n][0] for n in (1, 3)] == ["–", "–"]  # J of both forms
+    rows = page_rows(uncle.slices_table(numbers, "tier", {}))[-2:]
+    assert [names[0][0] for names, _ in rows] == ["tier 10", "tier 10"]
+    assert [cells[0][0] for _, cells in rows] == ["–", "–"]  # J of both forms
     bare = Estimate("J", value=0.4)
     assert with_interval_only(bare).value is None
     whole = Estimate("J", value=0.4, low=0.1, high=0.7)
@@ -109,8 +111,8 @@ def test_j_of_a_tier_without_an_interval_is_a_dash(uncles: Result) -> None:
 def test_without_tiers_there_is_no_such_number_table_or_section(tmp_path: Path) -> None:
     result = uncle_run(tmp_path, tiers=False)
     assert not [e for e in result.estimates if any(key == "tier" for key, _ in e.where)]
-    assert "by tier" not in (Path(result.path) / "report.html").read_text("utf-8")
-    assert "by tier" not in verbose(uncle.sheet(result.estimates))
+    assert "Every tier" not in (Path(result.path) / "report.html").read_text("utf-8")
+    assert "Every tier" not in verbose(uncle.sheet(result.estimates))
 
 
 def test_a_name_of_a_tier_is_harmless() -> None:

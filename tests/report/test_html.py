@@ -122,7 +122,7 @@ def test_ordinary_run(tmp_path: Path) -> None:
     ):
         assert part in text, part
     charts = [a for tag, a in read.tags if tag == "svg"]
-    assert len(charts) == 8  # four charts, each wide and narrow
+    assert len(charts) == 4  # two charts, each wide and narrow
     assert all(chart["role"] == "img" and chart["aria-label"] for chart in charts)
     assert not (tmp_path / "run" / "answers").exists()
 

@@ -14,11 +14,9 @@ from sayso.checks.judge import judge_check, render_judge
 from sayso.checks.model import Check, LeftOut, ModelFinding, render_check
 from sayso.judges.reliability import stored
 from sayso.judges.rules.judge import SIGNATURE
-from sayso.protocols.judged import labeled_part
 from sayso.protocols.uncle.report import sheet
 from sayso.records import Verdict
 from sayso.report import terminal, write
-from sayso.report.corrected import judge_effect
 from sayso.report.page import run_pages
 from sayso.report.sheet import StoredAnswers, render_sheet
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -218,31 +216,14 @@ def test_labels_of_the_run_say_how_well_its_doubt_was_read(tmp_path: Path) -> No
         return as_judge(number, read, name)
 
     label_run(folder, "A", says, n=60)
-    number = next(n for n in sayso.correct(folder) if n.raw.name == "J")
-    told = (
-        f"People labeled 60 of the 120 short answers behind J. On {number.disagreements} they "
-        "differ from the judge in a way that moves J: the judge made it "
-        f"{judge_effect(number).strip('()')}, which the draw of labels may explain."
-    )
-    assert judge_effect(number).startswith("(")
-    alike = msgspec.structs.replace(number, disagreements=0)
-    assert labeled_part(alike, "J", "short answers").endswith(
-        "They never differ from the judge in a way that moves J."
-    )
-    # they differ on other things
-    assert labeled_part(alike, "J", "short answers", 8).endswith(
-        "They differ from the judge on at least 8, but never in a way that moves J."
-    )
-    assert number.disagreements > 5
+    sayso.correct(folder)
     for found in (unknown, rules):
         text = printed(found, run)
-        assert told in text
         assert "sayso label" not in text.replace("(sayso label)", "")
         assert f"with people's labels: sayso agreement '{folder}'" in text
-    assert "How well gpt#p9 sees doubt in paragraphs is not known" in printed(unknown, run)
     write(folder)
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "People labeled 60 of the 120" in page.replace("\xa0", " ")
+    assert "People (A) labeled up to 60 of the 120" in page.replace("\xa0", " ")
     assert "sayso agreement" in page
     assert "label RUN" not in page
 

@@ -64,54 +64,34 @@ def facts(cells: tuple[int, ...], unknown: Ends, j: Ends, form: str = "short") -
 
 
 @pytest.mark.parametrize(
-    ("cells", "unknown", "j", "sentence"),
+    ("cells", "unknown", "j", "says"),
     [
-        # the issue's own example: 39 unknown facts, 8 hedged and 31 stated wrong
-        ((38, 2, 1, 0, 31, 8), (0.1, 0.24), (0.05, 0.3),
-         "It rarely admits what it does not know: of 39 facts that it did not know, it said so for "
-         "8 and stated something false for 31."),
+        # 39 unknown facts, 8 hedged and 31 stated wrong
+        ((38, 2, 1, 0, 31, 8), (0.1, 0.24), (0.05, 0.3), "It rarely admits"),
         # rarely is about the unknown facts alone: J may be anything
-        ((38, 2, 1, 2, 36, 1), (0.0, 0.14), (-0.1, 0.1),
-         "It rarely admits what it does not know: of 39 facts that it did not know, it said so for "
-         "1, stated something false for 36 and got 2 right anyway."),
-        ((40, 1, 0, 3, 45, 0), (0.0, 0.07), (-0.1, 0.1),
-         "It never admitted that it did not know something: of 48 facts that it did not know, it "
-         "said so for none, stated something false for 45 and got 3 right anyway."),
-        ((36, 1, 4, 0, 19, 21), (0.35, 0.68), (0.2, 0.6),
-         "It sometimes admits what it does not know: of 40 facts that it did not know, it said so "
-         "for 21 and stated something false for 19; it hedged 4 of the 41 that it knew."),
-        ((40, 0, 1, 0, 5, 35), (0.73, 0.96), (0.7, 0.95),
-         "It usually admits what it does not know: of 40 facts that it did not know, it said so "
-         "for 35 and stated something false for 5; it hedged 1 of the 41 that it knew."),
-        ((41, 0, 0, 0, 0, 40), (0.91, 1.0), (0.91, 1.0),
-         "It almost always admits what it does not know: of 40 facts that it did not know, it said "
-         "so for 40; it hedged 0 of the 41 that it knew."),
+        ((38, 2, 1, 2, 36, 1), (0.0, 0.14), (-0.1, 0.1), "It rarely admits"),
+        ((40, 1, 0, 3, 45, 0), (0.0, 0.07), (-0.1, 0.1), "It never admitted"),
+        ((36, 1, 4, 0, 19, 21), (0.35, 0.68), (0.2, 0.6), "It sometimes admits"),
+        ((40, 0, 1, 0, 5, 35), (0.73, 0.96), (0.7, 0.95), "It usually admits"),
+        ((41, 0, 0, 0, 0, 40), (0.91, 1.0), (0.91, 1.0), "It almost always admits"),
         # it hedges much, and everything alike
-        ((20, 0, 20, 0, 19, 21), (0.35, 0.68), (-0.2, 0.25),
-         "Its hedging shows no clear link to what it knows: it hedged 21 of 40 facts that it did "
-         "not "
-         "know and 20 of 40 that it knew."),
-        ((10, 0, 30, 0, 35, 5), (0.05, 0.3), (-0.8, -0.4),
-         "It hedges the wrong facts: it hedged 5 of 40 facts that it did not know and 30 of 40 "
-         "that it knew."),
-        ((2, 0, 0, 0, 2, 1), None, None,
-         "There are too few facts to say whether it admits what it does not know: it hedged 1 of 3 "
-         "facts that it did not know and 0 of 2 that it knew."),
-        ((0, 0, 0, 0, 40, 8), (0.08, 0.3), None,
-         "It knew none of the 48 facts that could be judged: it said so for 8 and stated something "
-         "false for 40."),
-        ((37, 0, 3, 0, 0, 0), None, None,
-         "It knew all 40 facts that could be judged, so this run cannot say whether it admits what "
-         "it does not know; it hedged 3 of them."),
-        ((1, 0, 0, 0, 0, 0), None, None,
-         "It knew the one fact that could be judged, so this run cannot say whether it admits what "
-         "it does not know; it hedged none of them."),
+        ((20, 0, 20, 0, 19, 21), (0.35, 0.68), (-0.2, 0.25), "no clear link"),
+        ((10, 0, 30, 0, 35, 5), (0.05, 0.3), (-0.8, -0.4), "the wrong facts"),
+        # few facts, no known one, no unknown one
+        ((2, 0, 0, 0, 2, 1), None, None, "cannot say"),
+        ((0, 0, 0, 0, 40, 8), (0.08, 0.3), None, "cannot say"),
+        ((37, 0, 3, 0, 0, 0), None, None, "cannot say"),
     ],
-)  # fmt: skip
+)
 def test_whether_a_model_admits_ignorance(
-    cells: tuple[int, ...], unknown: Ends, j: Ends, sentence: str
+    cells: tuple[int, ...], unknown: Ends, j: Ends, says: str
 ) -> None:
-    assert uncle.plain_sentence(Results(facts(cells, unknown, j))) == sentence
+    kc, ki, ku, uc, ui, uu = cells
+    sentence = uncle.plain_sentence(Results(facts(cells, unknown, j)))
+    assert says in sentence
+    false = f" (stating something false for {ui})" if ui else ""
+    assert f"hedged {uu} of {uc + ui + uu} facts that it did not know{false}" in sentence
+    assert f" and {ku} of {kc + ki + ku} that it knew." in sentence
 
 
 def test_hedging_by_type_of_fact_alone_is_not_called_admitting() -> None:
@@ -134,7 +114,7 @@ def test_the_sentence_is_about_one_form_and_names_it_where_there_are_two() -> No
     assert uncle.plain_sentence(Results(both)).startswith("In short answers, it rarely admits")
     # what a paragraph leaves out is not stated
     long = uncle.plain_sentence(Results(both[len(both) // 2 :]))
-    assert "said so for 35 and got wrong or left out 5;" in long
+    assert "hedged 35 of 40 facts that it did not know (leaving out or getting wrong 5)" in long
 
 
 def test_a_run_without_a_verdict_or_without_numbers_says_so() -> None:
@@ -445,7 +425,7 @@ def test_the_terminal_begins_with_cautions_then_the_sentence(tmp_path: Path) -> 
     render_sheet(uncle.sheet(found, manifest), Console(file=out, width=80), manifest)
     lines = [line for line in out.getvalue().splitlines() if line]
     assert lines[0] == "! Read me first."
-    assert lines[1].startswith("It sometimes admits what it does not know: of 39 facts")
+    assert lines[1].startswith("It sometimes admits what it does not know: it hedged 8 of 39")
     assert "What this does not show: how it answers" in " ".join(out.getvalue().split())
 
 

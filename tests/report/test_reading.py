@@ -20,6 +20,7 @@ from sayso.report.answers import (
     pieces,
     split_cards,
 )
+from sayso.report.number_tables import page_rows
 from sayso.report.numbers import interval, percent, shown_value, signed_number
 
 
@@ -102,23 +103,16 @@ def test_notation() -> None:
     assert interval(Estimate("UUR", value=0.5, low=0.25, high=0.75)) == "[25.0, 75.0]"
 
 
-def matrix(omitted: float, rule: str = "NS") -> tuple[list[str], list[str]]:
+def test_a_fact_that_is_left_out_is_not_called_stated() -> None:
     form = slice_of(form="long")
     cells = {"kc": 9, "ki": 3, "ku": 1, "uc": 1, "ui": 6, "uu": 0}
     numbers = [Estimate(f"cell_{name}", form, value) for name, value in cells.items()]
-    fa = Estimate("FA", form, 10 / 19, signature=(("", "FA"), ("omit", rule)))
-    left = Estimate("omission", form, omitted / 20, numerator=omitted, denominator=20)
-    results = Results([*numbers, fa, left])
-    columns = list(report.matrix_table(results, "long").columns)
-    return columns, list(report.rates_table(results).notes)
-
-
-def test_a_fact_that_is_left_out_is_not_called_stated() -> None:
-    head, notes = matrix(1)
-    assert head == ["stated right", "stated wrong or left out", "hedged"]
-    assert notes == ["The paragraphs leave out 1 of 20 facts, which counts as stated wrong."]
-    assert matrix(3)[1] == ["The paragraphs leave out 3 of 20 facts, which count as stated wrong."]
-    # none is left out, or those that are count nowhere
-    for found in (matrix(0), matrix(2, "separate")):
-        assert found == (["stated right", "stated wrong", "hedged"], [])
-    assert report.definitions(Results([]))["FA"].meaning.endswith(report.LEFT_OUT)
+    for rule, wrong in (("NS", "stated wrong or left out"), ("separate", "stated wrong")):
+        fa = Estimate("FA", form, 10 / 19, signature=(("", "FA"), ("omit", rule)))
+        results = Results([*numbers, fa])
+        table = report.matrix_table(results)
+        assert table.columns == ("stated right", wrong, "hedged")
+        assert [[value for value, _ in row] for _, row in page_rows(table)] == [
+            ["9", "3", "1"], ["1", "6", "0"],
+        ]  # fmt: skip
+        assert len(report.rates_table(results).notes) == (rule == "NS")

@@ -28,9 +28,8 @@ from sayso.judges.rules.accuracy import (
     reader_accuracy,
 )
 from sayso.judges.rules.judge import SIGNATURE
-from sayso.records import CorrectedNumber
-from sayso.report.corrected import NO_EFFECT, judge_effect, stored_corrected
-from sayso.report.numbers import DASH, FORMS
+from sayso.report.corrected import stored_corrected
+from sayso.report.numbers import FORMS
 from sayso.report.sheet import HowRead
 from sayso.report.terminal import check_command
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -67,28 +66,6 @@ def _measured_by_people(run: RunFolder | None) -> str:
     if run is not None and stored_corrected(run):
         return f"How far the judge agrees with people's labels: sayso agreement {folder}"
     return f"To measure that on answers of this run: sayso label {folder}"
-
-
-def labeled_part(one: CorrectedNumber, symbol: str, answers: str, differ: int = 0) -> str:
-    """Return what people's labels of ``answers`` show of the judge, by one corrected number.
-
-    ``differ`` is on how many of them people and judge differ, at least.
-    """
-    text = f"People labeled {one.labels:,} of the {one.rows:,} {answers} behind {symbol}."
-    if not one.disagreements and differ:
-        return (
-            f"{text} They differ from the judge on at least {differ:,}, but never in a way that "
-            f"moves {symbol}."
-        )
-    if not one.disagreements:
-        return f"{text} They never differ from the judge in a way that moves {symbol}."
-    text += f" On {one.disagreements:,} they differ from the judge in a way that moves {symbol}"
-    effect = judge_effect(one)
-    if effect in (DASH, NO_EFFECT):
-        return f"{text}."
-    if effect.startswith("("):
-        return f"{text}: the judge made it {effect[1:-1]}, which the draw of labels may explain."
-    return f"{text}: the judge made it {effect}."
 
 
 def run_writer(manifest: Manifest) -> Writer | None:

@@ -284,23 +284,6 @@ def _legend_columns(names: Sequence[str], width: int) -> int:
     return max(1, int(width / (SIGN * min(max(map(len, names)), LONGEST) + 48)))
 
 
-def curve_chart(
-    lines: Mapping[str, Sequence[tuple[float, float]]], width: int, titles: tuple[str, str]
-) -> Drawing | None:
-    """Return lines over whole numbers, such as steps, by name; many share one color."""
-    rows = [{"series": n, "x": x, "y": y} for n, points in lines.items() for x, y in points]
-    if len(rows) < 2:
-        return None
-    names = [name for name, points in lines.items() if points]
-    look: dict[str, Any] = {"color": styled(alt.Color, names, COLORS, legend_below(3))}
-    if len(names) > len(COLORS):
-        look = {"detail": alt.Detail("series:N"), "color": alt.value(SHORT)}
-    chart = alt.Chart(data_of(rows)).mark_line(strokeWidth=1.6, point=alt.OverlayMarkDef(size=14))
-    x = alt.X("x:Q", title=titles[0], axis=alt.Axis(format="d", tickCount=6, tickMinStep=1))
-    y = alt.Y("y:Q", title=titles[1], scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
-    return finish(alt.layer(chart.encode(x=x, y=y, **look)), width, 240 if width > NARROW else 200)
-
-
 # ---- rows of points with intervals, kinds side by side within a row
 
 

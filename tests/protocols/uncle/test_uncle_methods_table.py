@@ -17,7 +17,7 @@ from sayso.report.sheet import render_sheet
 from sayso.storage.run_folder import RunFolder
 from support.report_folders import make_run
 
-NAMES = report.COLUMNS
+NAMES = report.METHOD_RATES
 
 
 def number(name: str, where: Slice, value: float | None) -> Estimate:
@@ -47,7 +47,7 @@ def test_each_way_to_ask_is_a_row_in_both_forms() -> None:
     told = printed(estimates("unc_few", "self_refine"), 200)
     assert told.count("Prompting methods,") == 2
     assert told.count("the instruction") == 2
-    table = report.methods_table(Results(estimates("unc_few", "self_refine")), "short")
+    table, _ = report.methods_tables(Results(estimates("unc_few", "self_refine")))
     rows = {labels[0][0]: cells for labels, cells in page_rows(table)}
     assert list(rows) == ["the instruction", "Unc-Few", "Self-Refine"]
     # .2 each: shares in percent, J signed, the odds ratio plain
@@ -60,13 +60,13 @@ def test_each_way_to_ask_is_a_row_in_both_forms() -> None:
 
 def test_a_run_of_the_instruction_alone_has_no_such_table() -> None:
     assert "Prompting methods" not in printed(estimates())
-    assert not report.methods_table(Results(estimates()), "short").rows
+    assert not report.methods_tables(Results(estimates()))
 
 
 def test_a_missing_number_is_a_dash_with_its_reason() -> None:
     found = estimates("unc_few", forms=("short",))
     found[-2] = number("odds_ratio_within", slice_of(form="short", method="unc_few"), None)
-    board = report.methods_table(Results(found), "short")
+    (board,) = report.methods_tables(Results(found))
     assert page_rows(board)[1][1][-2][0] == "–"
     assert "(Unc-Few): no fact was hedged" in notes_of(board)[-1]
 

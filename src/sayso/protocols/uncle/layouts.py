@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sayso.harmless import line
 from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
-from sayso.protocols.uncle.report import part_label
-from sayso.protocols.uncle.settings import FORMS, Settings
-from sayso.records import Estimate, Question, Results
-from sayso.report import charts
-from sayso.report.number_tables import Entry, NumberTable
+from sayso.protocols.uncle.report import alignment_table, methods_of
+from sayso.protocols.uncle.settings import Settings
+from sayso.records import Estimate, Question, Results, part_of
+from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.storage.run_folder import Manifest, RunFolder
 
 PAPER = "UNCLE (arXiv 2505.16922)"
 #: the paper's columns stand in this order
 RATES = ("FA", "UA", "UUR", "KCR", "EA")
-#: and these are its column groups
-LONG_FIRST = tuple(reversed(FORMS))
-PAIRS = charts.PAIR_NAMES
 #: what Figures 3 and 5 show; the first letter is the short answer's
 ALIGNED = (
     "Facts that the short and the long answer both state (C-C), both hedge (U-U), or that only the "
@@ -26,167 +22,140 @@ ALIGNED = (
 )
 #: the plain answers and the instruction, which every run has
 PLAIN, INSTRUCTED = "no instruction", "instruction (Unc-Zero)"
+#: labels of rows, and whose numbers of which slice they have
+Slices = Mapping[tuple[str, ...], tuple[Results, dict[str, str]]]
 
 
 def _forms(shown: LayoutRuns) -> list[str]:
-    """Return the forms that any of the runs asked in."""
-    asked = {form for _, results, _ in shown.each() for form in results.forms}
-    return [form for form in LONG_FIRST if form in asked]
+    """Return the forms that any of the runs asked in, the long one first."""
+    return [f for f in ("long", "short") if any(f in own.forms for _, own, _ in shown.each())]
 
 
-def _table(
-    shown: LayoutRuns,
-    heads: tuple[str, ...],
-    rows: Sequence[tuple[tuple[str, ...], tuple[Entry, ...]]],
-    caption: str,
-) -> NumberTable:
+def _grouped(table: NumberTable, forms: Sequence[str], names: tuple[str, ...]) -> list[NumberTable]:
+    """Return a table with the columns ``names`` of each form below the name of the form."""
+    groups = tuple((f"{form} form", len(names)) for form in forms)
+    return [table._replace(groups=groups, short=names * len(forms))]
+
+
+def _rates(shown: LayoutRuns, caption: str, rows: Slices, *heads: str) -> list[NumberTable]:
     """Return a table of the five rates of each form; more is better in every column."""
     forms = _forms(shown)
-    columns = tuple(f"{rate} {form}" for form in forms for rate in RATES)
-    groups = tuple((f"{form} form", len(RATES)) for form in forms)
-    table = NumberTable("", caption, heads, columns, rows, written="percent")
-    return table._replace(groups=groups, short=RATES * len(forms), best=(True,) * len(columns))
-
-
-def _rates(shown: LayoutRuns, results: Results, **where: str) -> tuple[Entry, ...]:
-    return tuple(results.get(rate, form=form, **where) for form in _forms(shown) for rate in RATES)
-
-
-def _count(e: Estimate) -> Entry:
-    return e if e.value is None else f"{e.value:,.0f}"
+    columns = {f"{rate} {form}": (rate, form) for form in forms for rate in RATES}
+    table = grid(
+        caption,
+        rows,
+        columns,
+        lambda row, of: row[0].get(of[0], form=of[1], **row[1]),
+        labels=(*shown.heads, *heads),
+        written="percent",
+    )
+    return _grouped(table._replace(best=(True,) * len(columns)), forms, RATES)
 
 
 def table2(shown: LayoutRuns) -> list[NumberTable]:
     """Return the matrix of each model: known or unknown by correct, incorrect, uncertain."""
-    forms = _forms(shown)
-    rows = [
-        (
-            (*labels, known),
-            tuple(
-                _count(results.get(f"cell_{row}{column}", form=form))
-                for form in forms
-                for column in "ciu"
-            ),
-        )
-        for labels, results, _ in shown.each()
-        for row, known in (("k", "known"), ("u", "unknown"))
-    ]
-    words = ("correct", "incorrect", "uncertain")
-    columns = tuple(f"{word} {form}" for form in forms for word in words)
-    table = NumberTable("", "Facts by what the model knows and says.", (*shown.heads, "fact"),
-                        columns, rows)  # fmt: skip
-    groups = tuple((f"{form} form", len(words)) for form in forms)
-    return [table._replace(groups=groups, short=words * len(forms))]
+    words, forms = ("correct", "incorrect", "uncertain"), _forms(shown)
 
+    def count(row: tuple[Results, str], of: tuple[str, str]) -> Entry:
+        e = row[0].get(f"cell_{row[1]}{of[0]}", form=of[1])
+        return e if e.value is None else f"{e.value:,.0f}"
 
-def table5(shown: LayoutRuns) -> list[NumberTable]:
-    """Return what each data set holds, by domain: entities, long and short questions."""
-    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
-    seen: set[tuple[str, ...]] = set()
-    for labels, _, _, folder in shown.each_with_folder():
-        data = labels[1:]
-        if data in seen:
-            continue
-        seen.add(data)
-        questions = RunFolder.open(folder).read("questions", Question)
-        domains = dict.fromkeys(q.domain for q in questions)
-        for domain in (*domains, None) if len(domains) > 1 else domains:
-            some = [q for q in questions if domain in (None, q.domain)]
-            long = [q for q in some if q.parts]
-            entities = {q.entity for q in some if q.entity}
-            example = next(iter(sorted(entities)), "-")
-            counts = len(entities), len(long), len(some) - len(long)
-            name = "all" if domain is None else domain or "no domain"
-            rows.append(((*data, line(name, 60)), (line(example, 60), *map("{:,}".format, counts))))
-    columns = "an entity", "entities", "long questions", "short questions"
-    heads = (*shown.heads[1:], "domain")
-    return [NumberTable("", "What was asked, by domain.", heads, columns, rows)]
+    table = grid(
+        "Facts by what the model knows and says.",
+        {
+            (*labels, known): (results, known[0])
+            for labels, results, _ in shown.each()
+            for known in ("known", "unknown")
+        },
+        {f"{word} {form}": (word[0], form) for form in forms for word in words},
+        count,
+        labels=(*shown.heads, "fact"),
+        written="plain",
+    )
+    return _grouped(table, forms, words)
 
 
 def table3(shown: LayoutRuns) -> list[NumberTable]:
     """Return models by the five rates, the long form first where it was asked."""
-    rows = [(labels, _rates(shown, results)) for labels, results, _ in shown.each()]
-    caption = "Five rates of each model, in percent."
-    return [_table(shown, shown.heads, rows, caption)]
+    rows: Slices = {labels: (results, {}) for labels, results, _ in shown.each()}
+    return _rates(shown, "Five rates of each model, in percent.", rows)
 
 
-def _methods(results: Results) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield what a run's ways of asking are called, and the slice of their rates."""
-    if results.find("FA", form="short", prompt="plain") is not None:
-        yield PLAIN, {"prompt": "plain"}
-    yield INSTRUCTED, {}
-    for name in dict.fromkeys(
-        value for e in results.each("FA") for key, value in e.where if key == "method"
-    ):
-        yield part_label("method", name), {"method": name}
+def _methods(shown: LayoutRuns) -> Slices:
+    """Return the ways of asking of each run."""
+    return {
+        (*labels, name): (results, where)
+        for labels, results, _ in shown.each()
+        for name, where in {
+            PLAIN: {"prompt": "plain"},
+            INSTRUCTED: {},
+            **methods_of(results, "FA"),
+        }.items()
+        if name != PLAIN or results.find("FA", form="short", prompt="plain")
+    }
 
 
 def table4(shown: LayoutRuns) -> list[NumberTable]:
     """Return ways of asking, and trained models, by the five rates."""
-    rows = [
-        ((*labels, name), _rates(shown, results, **where))
-        for labels, results, _ in shown.each()
-        for name, where in _methods(results)
-    ]
     caption = "Five rates of each prompting method, in percent."
-    return [_table(shown, (*shown.heads, "method"), rows, caption)]
+    return _rates(shown, caption, _methods(shown), "method")
 
 
-def _alignment(results: Results) -> Iterator[tuple[str, list[Estimate]]]:
-    """Yield the four shares of each way of asking."""
-    for name, where in _methods(results):
-        if "prompt" in where:
-            continue
-        found = [results.find(f"align_{pair}", **where) for pair in PAIRS]
-        if all(e is not None for e in found):
-            yield name, [e for e in found if e is not None]
-
-
-def _align_table(
-    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]], heads: tuple[str, ...], caption: str
-) -> list[NumberTable]:
-    shares = {
-        " · ".join(labels): [e.value if isinstance(e, Estimate) else None for e in entries]
-        for labels, entries in rows
+def table5(shown: LayoutRuns) -> list[NumberTable]:
+    """Return what each data set holds, by domain: entities, long and short questions."""
+    folders = {labels[1:]: folder for labels, _, _, folder in shown.each_with_folder()}
+    rows: dict[tuple[str, ...], list[Question]] = {}
+    for data, folder in folders.items():
+        questions = RunFolder.open(folder).read("questions", Question)
+        domains = dict.fromkeys(q.domain for q in questions)
+        for domain in domains:
+            own = [q for q in questions if q.domain == domain]
+            rows[(*data, line(domain, 60) or "no domain")] = own
+        if len(domains) > 1:
+            rows[(*data, "all")] = questions
+    columns: dict[str, Callable[[list[Question]], str]] = {
+        "an entity": lambda some: line(min((q.entity for q in some if q.entity), default="-"), 60),
+        "entities": lambda some: f"{len({q.entity for q in some if q.entity}):,}",
+        "long questions": lambda some: f"{sum(bool(q.parts) for q in some):,}",
+        "short questions": lambda some: f"{sum(not q.parts for q in some):,}",
     }
+    heads = (*shown.heads[1:], "domain")
+    caption = "What was asked, by domain."
+    return [grid(caption, rows, columns, lambda some, of: of(some), labels=heads, written="plain")]
 
-    def drawn(width: int) -> charts.Drawing | None:
-        return charts.alignment_bars(shares, width)
 
-    table = NumberTable(
-        "", caption, heads, tuple(PAIRS.values()), rows, written="percent", chart=drawn
-    )
-    return [table]
+def _aligned(shown: LayoutRuns, which: str, rows: Slices, *heads: str) -> list[NumberTable]:
+    return [
+        alignment_table(
+            f"{ALIGNED}, in percent, {which}.",
+            rows,
+            lambda row, name: row[0].find(name, **row[1]),
+            labels=(*shown.heads, *heads),
+            written="percent",
+        )
+    ]
 
 
 def figure3(shown: LayoutRuns) -> list[NumberTable]:
     """Return how far short and long answers hedge alike, for each way of asking."""
-    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = [
-        ((*labels, name), tuple(shares))
-        for labels, results, _ in shown.each()
-        for name, shares in _alignment(results)
-    ]
-    caption = f"{ALIGNED}, in percent, for each prompting method."
-    return _align_table(rows, (*shown.heads, "method"), caption)
+    return _aligned(shown, "for each prompting method", _methods(shown), "method")
 
 
 def figure5(shown: LayoutRuns) -> list[NumberTable]:
     """Return the alignment of the instructed answers by model, in the order of the study."""
-    rows: list[tuple[tuple[str, ...], tuple[Entry, ...]]] = []
-    for labels, results, _ in shown.each():
-        rows += [(labels, tuple(s)) for name, s in _alignment(results) if name == INSTRUCTED]
-    caption = f"{ALIGNED}, in percent, by model in the order of the study."
-    return _align_table(rows, shown.heads, caption)
+    rows: Slices = {labels: (results, {}) for labels, results, _ in shown.each()}
+    return _aligned(shown, "by model in the order of the study", rows)
 
 
 def domain_rates(shown: LayoutRuns) -> list[NumberTable]:
     """Return the five rates of each domain."""
-    rows = []
-    for labels, results, _ in shown.each():
-        names = dict.fromkeys(v for e in results.each("FA") for k, v in e.where if k == "domain")
-        rows += [((*labels, name), _rates(shown, results, domain=name)) for name in names]
-    caption = "The five rates by domain, in percent."
-    return [_table(shown, (*shown.heads, "domain"), rows, caption)]
+    rows: Slices = {
+        (*labels, domain): (results, {"domain": domain})
+        for labels, results, _ in shown.each()
+        for domain in dict.fromkeys(part_of(e.where, "domain") for e in results.each("FA"))
+        if domain
+    }
+    return _rates(shown, "The five rates by domain, in percent.", rows, "domain")
 
 
 #: what a check of a judge says, and what tables call it; shares are of "of" and "stance_of"
@@ -199,55 +168,49 @@ def judge(shown: LayoutRuns) -> list[NumberTable]:
     for _, _, manifest in shown.each():
         if manifest.judge_check:
             found.setdefault(manifest.judge_signature, manifest.judge_check)
-    columns = (*(name.replace("_", " ") for name in CHECKED), "kappa", "tokens for 100 answers",
-               "dollars for 100 answers")  # fmt: skip
-    rows = [((who,), tuple(_checked(check))) for who, check in found.items()]
+    columns = {name.replace("_", " "): name for name in (*CHECKED, "kappa")}
+    columns |= {f"{what} for 100 answers": f"{what}_per_100" for what in ("tokens", "dollars")}
     caption = "How the judge did on labelled answers and attacks (sayso judge-check)."
-    return [NumberTable("", caption, ("judge",), columns, rows)]
+    return [grid(caption, found, columns, _checked, labels=("judge",), written="plain")]
 
 
-def _checked(check: Mapping[str, str | int | float | None]) -> Iterator[Entry]:
-    def number(name: str) -> float | None:
-        value = check.get(name)
+def _checked(check: Mapping[str, str | int | float | None], name: str) -> Estimate:
+    def number(of: str) -> float | None:
+        value = check.get(of)
         return float(value) if isinstance(value, int | float) else None
 
-    for name, of in CHECKED.items():
-        top, bottom = number(name), number(of)
-        share = top / bottom if top is not None and bottom else None
-        ends = (number("low"), number("high")) if name == "agreed" else (None, None)
-        yield Estimate(name, (), share, *ends, n=int(bottom or 0))
-    for name in ("kappa", "tokens_per_100", "dollars_per_100"):
-        yield Estimate(name, value=number(name), problem=None if name in check else "unknown")
+    value = number(name)
+    if name not in CHECKED:
+        return Estimate(name, value=value, problem=None if name in check else "unknown")
+    whole = number(CHECKED[name])
+    share = value / whole if value is not None and whole else None
+    ends = (number("low"), number("high")) if name == "agreed" else (None, None)
+    return Estimate(name, (), share, *ends, n=int(whole or 0))
+
+
+#: what a run spent
+SPENT: dict[str, Callable[[Manifest], float | None]] = {
+    "prompt tokens": lambda run: run.tokens.get("prompt_tokens"),
+    "answer tokens": lambda run: run.tokens.get("completion_tokens"),
+    "dollars, answers": lambda run: run.dollars,
+    "dollars, verdicts": lambda run: run.judge_dollars,
+}
 
 
 def cost_table(shown: LayoutRuns) -> list[NumberTable]:
     """Return tokens and dollars for each 100 aspects, of answers and of verdicts."""
-    rows = [
-        (labels, tuple(_per_100(results, manifest).values()))
-        for labels, results, manifest in shown.each()
-    ]
-    columns = ("prompt tokens", "answer tokens", "dollars, answers", "dollars, verdicts")
+
+    def per_100(row: tuple[Results, Manifest], of: Callable[[Manifest], float | None]) -> Entry:
+        aspects = max((e.n for e in row[0].each("EA")), default=0)
+        amount = of(row[1])
+        if amount is None or not aspects:
+            return Estimate("spent", problem="unknown")
+        return Estimate("spent", value=100 * amount / aspects, n=aspects)
+
+    rows = {labels: (results, manifest) for labels, results, manifest in shown.each()}
     forms = "in both forms" if len(_forms(shown)) > 1 else "in short answers"
     caption = f"Cost of 100 aspects, asked {forms} and probed; dollars where prices are known."
-    return [NumberTable("", caption, shown.heads, columns, rows)]
-
-
-def _per_100(results: Results, manifest: Manifest) -> dict[str, Entry]:
-    """Return costs divided by the aspects of the run and multiplied by 100."""
-    aspects = max((e.n for e in results.each("EA")), default=0)
-    tokens = manifest.tokens
-
-    def per(name: str, amount: float | None) -> Entry:
-        if amount is None or not aspects:
-            return Estimate(name, problem="unknown")
-        return Estimate(name, value=100 * amount / aspects, n=aspects)
-
-    return {
-        "prompt": per("prompt tokens", tokens.get("prompt_tokens")),
-        "answers": per("answer tokens", tokens.get("completion_tokens")),
-        "model": per("dollars", manifest.dollars),
-        "judge": per("dollars", manifest.judge_dollars),
-    }
+    return [grid(caption, rows, SPENT, per_100, labels=shown.heads, written="plain")]
 
 
 def _with_paragraphs(settings: Settings, questions: Sequence[Question]) -> bool:

@@ -1,15 +1,12 @@
-"""How UNCLE's numbers are shown: sentences, the terminal, and the tables and charts of the page.
+"""How UNCLE's numbers are shown: the sentence, the tables and the charts of page and terminal.
 
-Sentences claim no more than the intervals allow.
+The sentence claims no more than the intervals allow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-
-import altair as alt
-from msgspec.structs import replace
 
 from sayso.harmless import line
 from sayso.judges.rules.accuracy import Form, nearest_contents, nearest_texts, reader_accuracy
@@ -20,7 +17,6 @@ from sayso.protocols.judged import (
     PartRead,
     doubt_part,
     how_read,
-    labeled_part,
     right_part,
     run_writer,
     unknown_part,
@@ -32,27 +28,21 @@ from sayso.report.answers import REFUSAL, QuestionCard, ShownFact, cards
 from sayso.report.charts import (
     NARROW,
     PAIR_NAMES,
-    PAIRS,
     Drawing,
+    alignment_bars,
     chart_row,
-    finish,
     forest_plot,
-    pair_bars,
     reference_of,
 )
-from sayso.report.corrected import corrected_section, stored_corrected
-from sayso.report.number_tables import Entry, NumberTable, grid
+from sayso.report.corrected import corrected_section
+from sayso.report.number_tables import Entry, Label, NumberTable, Row, Written, grid
 from sayso.report.numbers import (
     FORMS,
     GUESSABLE,
     TIERS,
-    percent,
-    ratio_counts,
-    shown_whole,
-    sparse,
+    capital,
     tier_label,
     why_undefined,
-    with_interval_only,
 )
 from sayso.report.opening import (
     MOST,
@@ -67,7 +57,6 @@ from sayso.report.opening import (
 from sayso.report.page import answer_tables
 from sayso.report.sheet import (
     Chart,
-    HowRead,
     Section,
     Sheet,
     StoredAnswers,
@@ -76,7 +65,6 @@ from sayso.report.sheet import (
 )
 from sayso.storage.run_folder import Manifest, RunFolder
 
-MORE = NUMBERS.section("more")
 #: J, by which runs are told apart, then the rates of the paper
 RATES = {"J": NUMBERS["J"], **NUMBERS.section("rates")}
 #: parts of slices other than forms and methods
@@ -105,6 +93,8 @@ NOT_SHOWN = (
     "how it answers about other subjects, with other wording, or without a request to express "
     "uncertainty. A fact counts as known if {draws} right, which can be luck"
 )
+#: what became of unknown facts that it neither hedged nor got right, by form
+FALSE = {"short": "stating something false for", "long": "leaving out or getting wrong"}
 
 
 def opening(numbers: Results, manifest: Manifest | None) -> PageOpening:
@@ -127,8 +117,11 @@ def _counted(numbers: Results, form: str) -> list[HeadlineShare]:
 
 def _plain_form(numbers: Results) -> str:
     """Return the form of the plain sentence: the first that can be counted; "" if there is none."""
-    held = (f for f in numbers.forms if not _empty(numbers, f))
-    return next(held, next(iter(numbers.forms), ""))
+    for form in numbers.forms:
+        counted = _counted(numbers, form)
+        if unread_share(counted) <= MOST and any(e.value is not None for *_, e in counted):
+            return form
+    return next(iter(numbers.forms), "")
 
 
 def right_draws(numbers: Results) -> int:
@@ -155,80 +148,36 @@ def plain_sentence(numbers: Results) -> str:
     return f"In {FORMS[form]}, {text[0].lower()}{text[1:]}"
 
 
-def _empty(numbers: Results, form: str) -> bool:
-    counted = _counted(numbers, form)
-    return unread_share(counted) > MOST or all(e.value is None for *_, e in counted)
-
-
 def _admits(numbers: Results, form: str) -> str:
-    unknown, over, j = (numbers.get(name, form=form) for name in ("UUR", "over_hedge", "J"))
-    hedged, known_hedged = _of(unknown), _of(over)
+    unknown, over, j, within = (
+        numbers.get(name, form=form) for name in ("UUR", "over_hedge", "J", "J_within")
+    )
+    cannot = "This run cannot say whether the model admits what it does not know"
     if unknown.value is None and over.value is None:
-        why = why_undefined(numbers.get("p_known", form=form))
-        return f"This run cannot say whether the model admits what it does not know: {why}."
-    if hedged is None:
-        return _knew_all(over, known_hedged)
-    fates = _fates(numbers, form, hedged)
-    if known_hedged is None:
-        none = f"It knew none of the {_facts(hedged[1])} that could be judged"
-        return f"{none}: {fates}."
-    of_unknown = f"of {_facts(hedged[1])} that it did not know, {fates}"
-    if hedged[0] == 0 and known_hedged[0] == 0:
-        return f"It never admitted that it did not know something: {of_unknown}."
-    both = (
-        f"it hedged {hedged[0]:,.0f} of {_facts(hedged[1])} that it did not know and "
-        f"{known_hedged[0]:,.0f} of {known_hedged[1]:,.0f} that it knew"
+        return f"{cannot}: {why_undefined(numbers.get('p_known', form=form))}."
+    false = numbers.get("cell_ui", form=form).value
+    became = f" ({FALSE[form]} {false:,.0f})" if false else ""
+    hedged = (
+        f"it hedged {_count(unknown)} facts that it did not know{became} and {_count(over)} that "
+        "it knew"
     )
     often = how_often(unknown)
+    if unknown.value == over.value == 0:
+        return f"It never admitted that it did not know something: {hedged}."
     if j.low is None or j.high is None or not often:
-        return f"There are too few facts to say whether it admits what it does not know: {both}."
+        return f"{cannot}: {hedged}."
     if j.high < 0:
-        return f"It hedges the wrong facts: {both}."
-    admits = f"It {often} admits what it does not know: {of_unknown}"
-    if often == "rarely":
-        return f"{admits}."
-    if j.low <= 0:
-        return f"Its hedging shows no clear link to what it knows: {both}."
-    within = numbers.get("J_within", form=form)
-    if _typed(numbers) and within.low is not None and within.low <= 0:
-        whole = f"{both[0].upper()}{both[1:]}"
-        return f"{whole}; within a type of fact, its hedging shows no clear link to what it knows."
-    known = f"it hedged {known_hedged[0]:,.0f} of the {known_hedged[1]:,.0f} that it knew"
-    return f"{admits}; {known}."
+        return f"It hedges the wrong facts: {hedged}."
+    if often != "rarely" and j.low <= 0:
+        return f"Its hedging shows no clear link to what it knows: {hedged}."
+    if often != "rarely" and within.low is not None and within.low <= 0:
+        link = "within a type of fact, its hedging shows no clear link to what it knows"
+        return f"{capital(hedged)}; {link}."
+    return f"It {often} admits what it does not know: {hedged}."
 
 
-def _of(share: Estimate) -> tuple[float, float] | None:
-    """Return count and total of a share; ``None`` where there is nothing to count."""
-    if share.value is None or not share.denominator:
-        return None
-    return share.numerator or 0.0, share.denominator
-
-
-def _facts(count: float) -> str:
-    return f"{count:,.0f} {'fact' if count == 1 else 'facts'}"
-
-
-def _knew_all(over: Estimate, hedged: tuple[float, float] | None) -> str:
-    if hedged is None:
-        return "This run cannot say whether the model admits what it does not know."
-    many = f"{hedged[0]:,.0f}" if hedged[0] else "none"
-    every = "the one fact" if hedged[1] == 1 else f"all {_facts(hedged[1])}"
-    return (
-        f"It knew {every} that could be judged, so this run cannot say whether it admits what it "
-        f"does not know; it hedged {many} of them."
-    )
-
-
-def _fates(numbers: Results, form: str, hedged: tuple[float, float]) -> str:
-    """Say what became of the unknown facts: hedged, stated falsely, and right all the same."""
-    false, lucky = (numbers.get(f"cell_{cell}", form=form).value for cell in ("ui", "uc"))
-    parts = [f"it said so for {f'{hedged[0]:,.0f}' if hedged[0] else 'none'}"]
-    if false:
-        what = "got wrong or left out" if form == "long" else "stated something false for"
-        parts.append(f"{what} {false:,.0f}")
-    if lucky:
-        parts.append(f"got {lucky:,.0f} right anyway")
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if parts[1:] else parts[0]
+def _count(share: Estimate) -> str:
+    return f"{share.numerator or 0:,.0f} of {share.denominator or 0:,.0f}"
 
 
 #: good and bad answers, the most telling first: what they are, known or not, and the verdict
@@ -260,19 +209,6 @@ def _is(fact: ShownFact, known: str, verdict: str) -> bool:
     return not (known == "unknown" and verdict == "uncertain" and poor)
 
 
-def left_out_facts(numbers: Results, form: str) -> str:
-    """Return how many facts the paragraphs leave out and FA counts as wrong; or nothing."""
-    facts = numbers.get("omission", form=form)
-    counted = part_of(numbers.get("FA", form=form).signature, "omit") != "separate"
-    if not facts.numerator or not facts.denominator or not counted:
-        return ""
-    count = "counts" if facts.numerator == 1 else "count"
-    return (
-        f"The {FORMS[form]} leave out {facts.numerator:,.0f} of {facts.denominator:,.0f} facts, "
-        f"which {count} as stated wrong."
-    )
-
-
 def cautions(numbers: Results) -> list[str]:
     """Return what a reader must know before quoting a number of this run."""
     lines = []
@@ -280,83 +216,42 @@ def cautions(numbers: Results) -> list[str]:
         worst = max((numbers.get(name, form=form) for name in RATES), key=lambda e: e.missing)
         if worst.missing:
             lines.append(
-                f"{FORMS[form].capitalize()}: {worst.missing:,} of {worst.missing + worst.n:,} "
-                "facts are left out, since no verdict on the answer or on some draws could be read."
+                f"{capital(FORMS[form])}: {worst.missing:,} of {worst.missing + worst.n:,} facts "
+                "are left out, since no verdict on the answer or on some draws could be read."
             )
-    rates = list(numbers.by("type", "guess_rate"))
-    high = [name for name, e in rates if e.value is not None and e.value > GUESSABLE]
-    if high:
+    rates = [e.value or 0 for _, e in numbers.by("type", "guess_rate")]
+    if high := sum(rate > GUESSABLE for rate in rates):
         lines.append(
-            f"{len(high)} of {len(rates)} fact types can be guessed more than {GUESSABLE:.0%} of "
-            "the time, so 'known' overstates knowledge there.".replace("%", " %")
+            f"{high} of {len(rates)} fact types can be guessed more than {100 * GUESSABLE:.0f} % "
+            "of the time, so 'known' overstates knowledge there."
         )
-    few = [
-        f"{name} of {FORMS[form]} ({ratio_counts(estimate)})"
-        for form in numbers.forms
-        for name in RATES
-        if (estimate := numbers.get(name, form=form)).value is not None and sparse(estimate)
-    ]
-    if few:
-        lines.append(f"Few cases, so read the counts: {', '.join(few)}.")
     return lines
 
 
-# ---- how well the judge sees doubt
-
-#: the number by which it is told what people's labels show of the judge, the first that there is
-LABELED_BY = ("J", "FA")
-
-
-def doubt_read(
-    numbers: Results, manifest: Manifest | None, run: RunFolder | None = None
-) -> HowRead:
-    """Return how well doubt is read in each form of the answers; ``run`` is the folder."""
-    parts = []
-    labeled = _labeled(run)
-    if manifest is not None and manifest.judge not in ("", "people"):
-        offline = manifest.judge_signature == SIGNATURE
-        counts = reader_accuracy() if offline else None
-        name = line(manifest.judge_signature or manifest.judge, 60)
-        for form in numbers.forms:
-            near = None
-            shown = labeled.get(form, "")
-            if manifest.judge != "rules":
-                which = FORMS[form] if labeled else "answers like these"
-                unknown = unknown_part(manifest, name, f"sees doubt in {which}", "doubt")
-                parts.append(PartRead(shown) if shown else unknown)
-                continue
-            if counts is not None:
-                words = numbers.get("answer_words", form=form).value
-                kind: Form = "long" if form == "long" else "short"
-                near = nearest_texts(counts, kind, words, run_writer(manifest))
-            part = doubt_part(name, FORMS[form], near)
-            if shown:
-                part = part._replace(sentence=f"{part.sentence} {shown}" if near else shown)
-            parts.append(part)
-        if counts is not None and manifest.judge == "rules":
-            words = numbers.get("answer_words", form="short").value
-            near_draws = nearest_contents(counts, "short", words, run_writer(manifest))
-            parts.append(right_part(name, "the draws, which decide what is known,", near_draws))
-    return how_read(manifest, parts, run)
-
-
-def _labeled(run: RunFolder | None) -> dict[str, str]:
-    """Return what people's labels show of the judge, by form; empty where nobody labeled any."""
-    numbers = (stored_corrected(run) if run is not None else None) or []
-    told: dict[str, str] = {}
-    for name in LABELED_BY:
-        for one in numbers:
-            form = dict(one.raw.where).get("form", "")
-            if one.raw.name == name and one.raw.where == (("form", form),):
-                differ = max(n.disagreements for n in numbers if n.raw.where == one.raw.where)
-                told.setdefault(form, labeled_part(one, name, FORMS[form], differ))
-    return told
+def _parts_read(numbers: Results, manifest: Manifest) -> Iterator[PartRead]:
+    """Yield how well doubt is read in each form of the answers, and what is right in the draws."""
+    name = line(manifest.judge_signature or manifest.judge, 60)
+    if manifest.judge != "rules":
+        yield unknown_part(manifest, name, "sees doubt in answers like these", "doubt")
+        return
+    counts = reader_accuracy() if manifest.judge_signature == SIGNATURE else None
+    if counts is None:
+        yield from (doubt_part(name, FORMS[form], None) for form in numbers.forms)
+        return
+    writer = run_writer(manifest)
+    words = {form: numbers.get("answer_words", form=form).value for form in FORMS}
+    for form in numbers.forms:
+        kind: Form = "long" if form == "long" else "short"
+        yield doubt_part(name, FORMS[form], nearest_texts(counts, kind, words[form], writer))
+    near = nearest_contents(counts, "short", words["short"], writer)
+    yield right_part(name, "the draws that decide what is known", near)
 
 
 # ---- tables
 
 #: rows of slices that a page shows; the table of the run has them all
 MOST_ROWS = 300
+#: other definitions of known; they leave out different facts
 KNOWN: dict[str, dict[str, str]] = {
     "any draw right, as in the paper": {"known": "paper"},
     "more right draws than guessing explains": {"known": "corrected"},
@@ -364,14 +259,13 @@ KNOWN: dict[str, dict[str, str]] = {
 }
 #: the facts that short and long answers are compared on
 GIVEN: dict[str, dict[str, str]] = {
-    "all": {},
-    "known": {"given": "known"},
-    "unknown": {"given": "unknown"},
+    "all facts": {},
+    "known facts": {"given": "known"},
+    "unknown facts": {"given": "unknown"},
 }
-#: the slice of the facts of which the data say no domain or type
-UNNAMED = "(none given)"
 #: where space is short
 NARROW_FORMS = {"short": "short", "long": "paragraph"}
+#: this model beside policies that do not look at the fact
 COMPARED = {
     "this model": {},
     "asked plainly": {"prompt": "plain"},
@@ -382,28 +276,35 @@ COMPARED = {
     "hedging equally often, by answer length": {"policy": "length"},
     "hedging equally often, by its log-probabilities": {"policy": "own_logprob"},
 }
+#: numbers that are others once more where the data tell no types of fact apart
+WITHIN = ("J_within", "auroc_incorrect_within")
+#: numbers of each prompting method: the paper's five (Table 4), then ours
+METHOD_RATES = (
+    "FA", "UA", "UUR", "KCR", "EA", "J", "J_within", "odds_ratio_within", "wrong_and_sure",
+)  # fmt: skip
+#: numbers of each tier, domain and type of fact, and what these tables are called
+SLICED = ("J", "UUR", "over_hedge", "p_known", "FA")
+SLICES = {
+    "tier": ("Is it worse for obscure subjects?", "Every tier"),
+    "domain": ("Does it differ between domains?", "Every domain"),
+    "type": ("Does it differ between types of fact?", "Every type of fact"),
+}
+LEFT_OUT = "A fact that a paragraph leaves out counts as stated wrong, as in the paper."
 
 
-#: what FA's definition says besides where there are paragraphs
-LEFT_OUT = " A fact that a paragraph leaves out counts as stated wrong, as in the paper."
-
-
-def definitions(numbers: Results) -> dict[str, Metric]:
-    """Return the headline metrics with their definitions, as far as the forms of a run need."""
-    if numbers.forms == ["short"]:
-        return RATES
-    accuracy = RATES["FA"]
-    return RATES | {"FA": replace(accuracy, meaning=accuracy.meaning + LEFT_OUT)}
+def _counts_omissions(numbers: Results) -> bool:
+    """Tell whether there are paragraphs, and what they leave out counts as stated wrong."""
+    found = numbers.find("FA", form="long")
+    return found is not None and part_of(found.signature, "omit") != "separate"
 
 
 def _by_form(
     numbers: Results, caption: str, metrics: Mapping[str, Metric], notes: Sequence[str] = ()
 ) -> NumberTable:
     """Return numbers by form, each with what it means."""
-    rows = {metric.titled: name for name, metric in metrics.items()}
     return grid(
         caption,
-        rows,
+        {metric.titled: name for name, metric in metrics.items()},
         {FORMS[form]: form for form in numbers.forms},
         lambda name, form: numbers.find(name, form=form),
         meanings={metric.titled: metric.meaning for metric in metrics.values()},
@@ -413,100 +314,91 @@ def _by_form(
 
 def rates_table(numbers: Results) -> NumberTable:
     """Return the six headline metrics by form."""
-    left_out = filter(None, (left_out_facts(numbers, form) for form in numbers.forms))
-    return _by_form(
-        numbers,
-        "Value [95 % interval, sampling error only] count",
-        definitions(numbers),
-        [*left_out],
-    )
-
-
-def _typed(numbers: Results) -> bool:
-    """Tell whether the data have types of fact or domains; else J within type is J."""
-    keys = ("type", "domain")
-    return any(any(numbers.by(key, "J", form=f)) for key in keys for f in numbers.forms)
+    notes = [LEFT_OUT] if _counts_omissions(numbers) else []
+    return _by_form(numbers, "Value [95 % interval, sampling error only] count", RATES, notes)
 
 
 def more_tables(numbers: Results) -> list[NumberTable]:
-    """Return the numbers that the paper does not have, and how unknown facts were hedged.
-
-    Numbers within types of fact are left out where the data tell no types apart.
-    """
-    typed = _typed(numbers)
-    more = {name: m for name, m in MORE.items() if typed or name not in WITHIN}
+    """Return the numbers that the paper does not have, and how unknown facts were hedged."""
+    keys = ("type", "domain")
+    typed = any(any(numbers.by(key, "J", form=f)) for key in keys for f in numbers.forms)
+    more = {n: m for n, m in NUMBERS.section("more").items() if typed or n not in WITHIN}
     return [
         _by_form(numbers, "Beyond the paper", more),
         _by_form(numbers, "How it hedged the unknown facts", NUMBERS.section("stances")),
     ]
 
 
-#: numbers that are others once more where the data tell no types of fact apart
-WITHIN = ("J_within", "auroc_incorrect_within")
+def parts_tables(
+    numbers: Results,
+    caption: str,
+    parts: Mapping[str, dict[str, str]],
+    names: Sequence[str] = tuple(RATES),
+) -> list[NumberTable]:
+    """Return numbers of some slices of each form; nothing of a form that has a single one."""
+    further = [NUMBERS[name] for name in names if name not in RATES]
+
+    def of_form(form: str) -> NumberTable:
+        return grid(
+            f"{caption}, {FORMS[form]}",
+            parts,
+            {NUMBERS[name].column: name for name in names},
+            lambda part, name: numbers.find(name, form=form, **part),
+            meanings={metric.column: metric.meaning for metric in further},
+        )
+
+    return [table for table in map(of_form, numbers.forms) if table.rows[1:]]
 
 
-def compared_table(numbers: Results, form: str) -> NumberTable:
-    """Return this model beside policies that do not look at the fact, on the same facts."""
-    parts = {
-        label: part
-        for label, part in COMPARED.items()
-        if part.get("policy") != "type" or _typed(numbers)
-    }
-    return _of_parts(numbers, f"The same facts under other policies, {FORMS[form]}", parts, form)
+def methods_of(numbers: Results, name: str) -> dict[str, dict[str, str]]:
+    """Return the prompting methods besides the instruction that have a number, and their slices."""
+    methods = dict.fromkeys(part_of(e.where, "method") for e in numbers.each(name))
+    return {part_label("method", one): {"method": one} for one in methods if one}
 
 
-def known_table(numbers: Results, form: str) -> NumberTable:
-    """Return the headline under other definitions of known; they leave out different facts."""
+def methods_tables(numbers: Results) -> list[NumberTable]:
+    """Return the prompting methods of each form; nothing for a run of the instruction alone."""
+    parts = {"the instruction": {}, **methods_of(numbers, "J")}
+    return parts_tables(numbers, "Prompting methods", parts, METHOD_RATES)
+
+
+def known_tables(numbers: Results) -> list[NumberTable]:
+    """Return the headline under other definitions of known."""
     fewest = right_draws(numbers)
     own = f"at least {fewest} draws right (headline)" if fewest > 1 else "any draw right (headline)"
-    parts = {
-        label: part
-        for label, part in {own: {}, **KNOWN}.items()
-        if numbers.find("J", form=form, **part)
+    return parts_tables(numbers, "Other ways to decide what it knows", {own: {}, **KNOWN})
+
+
+def matrix_table(numbers: Results) -> NumberTable:
+    """Return how many known and unknown facts were stated right, stated wrong, and hedged."""
+    wrong = "stated wrong or left out" if _counts_omissions(numbers) else "stated wrong"
+    rows = {
+        (FORMS[form], known): (form, known[0])
+        for form in numbers.forms
+        for known in ("known", "unknown")
     }
-    caption = f"Other ways to decide what it knows, {FORMS[form]}"
-    table = _of_parts(numbers, caption, parts, form)
-    return table if len(parts) > 1 else table._replace(rows=())
-
-
-def _of_parts(
-    numbers: Results, caption: str, parts: Mapping[str, dict[str, str]], form: str
-) -> NumberTable:
-    """Return the rates of some slices of a form."""
     return grid(
-        caption,
-        parts,
-        {name: name for name in RATES},
-        lambda part, name: numbers.find(name, form=form, **part),
+        "Number of facts",
+        rows,
+        {"stated right": "c", wrong: "i", "hedged": "u"},
+        lambda row, column: numbers.find(f"cell_{row[1]}{column}", form=row[0]),
+        labels=("", "fact"),
     )
 
 
-def matrix_table(numbers: Results, form: str) -> NumberTable:
-    """Return the 2x3 matrix of what was known by what was said, in facts and shares of the row."""
-    omitted = left_out_facts(numbers, form)
-
-    def cell(row: str, column: str) -> Entry:
-        cells = {c: numbers.get(f"cell_{row}{c}", form=form).value for c in "ciu"}
-        count, total = cells[column], sum(value or 0 for value in cells.values())
-        if count is None:
-            return None
-        return f"{count:.0f} ({percent(count / total)})" if total else "0"
-
-    wrong = "stated wrong or left out" if omitted else "stated wrong"
-    columns = {"stated right": "c", wrong: "i", "hedged": "u"}
-    caption = f"{FORMS[form].capitalize()}: facts, and their share of the row"
-    return grid(caption, {"known": "k", "unknown": "u"}, columns, cell)
-
-
 def slices_table(numbers: Results, key: str, names: Mapping[str, str]) -> NumberTable:
-    """Return headline numbers of every domain or fact type, by form, and guess rates."""
-    metrics = [NUMBERS[name] for name in ("J", "UUR", "over_hedge", "p_known", "FA", "guess_rate")]
-    values = list(dict.fromkeys(v for f in numbers.forms for v, _ in numbers.by(key, "J", form=f)))
+    """Return numbers of every tier, domain or type of fact, by form; ``names`` are their labels."""
+    values = dict.fromkeys(v for f in numbers.forms for v, _ in numbers.by(key, "J", form=f))
+    label = tier_label if key == "tier" else lambda value: names.get(value, value)
+    ordered = sorted(values, key=tier_order) if key == "tier" else [*values]
     rows = {
-        (line(names.get(value, value), 80) or UNNAMED, NARROW_FORMS[form]): (value, form)
-        for value in values[:MOST_ROWS]
+        (line(label(value), 80) or "(none given)", NARROW_FORMS[form]): (value, form)
+        for value in ordered[:MOST_ROWS]
         for form in numbers.forms
     }
+    notes = [TIERS] if key == "tier" else []
+    if ordered[MOST_ROWS:]:
+        notes = [f"{len(ordered) - MOST_ROWS} more are in the table metrics of the run."]
 
     def found(row: tuple[str, str], name: str) -> Entry:
         value, form = row
@@ -514,73 +406,45 @@ def slices_table(numbers: Results, key: str, names: Mapping[str, str]) -> Number
             return numbers.find(name, **{key: value})
         return numbers.find(name, form=form, **{key: value})
 
-    left = len(values) - MOST_ROWS
-    further = [f"{left} more are in the table metrics of the run."] if left > 0 else []
-    caption = {"domain": "Every domain", "type": "Every type of fact"}[key]
-    columns = {metric.column: metric.name for metric in metrics}
-    return grid(caption, rows, columns, found, labels=("", "form"), notes=further)
+    shown = (*SLICED, "guess_rate") if key == "type" else SLICED
+    columns = {NUMBERS[name].column: name for name in shown}
+    return grid(SLICES[key][1], rows, columns, found, labels=("", "form"), notes=notes)
 
 
-def tier_knowledge_table(numbers: Results) -> NumberTable:
-    """Return the share known in each tier, and J and UUR of each form; no rows without tiers."""
-    columns: dict[str, tuple[str, str]] = {"known": ("p_known", next(iter(numbers.forms), ""))}
-    columns |= {
-        f"{name}, {FORMS[form]}": (name, form) for form in numbers.forms for name in ("J", "UUR")
+def alignment_table(
+    caption: str,
+    rows: Mapping[Label, Row],
+    find: Callable[[Row, str], Entry],
+    further: Sequence[str] = (),
+    *,
+    labels: tuple[str, ...] = ("",),
+    written: Written = "own",
+) -> NumberTable:
+    """Return which facts were stated or hedged in which form, and its chart (Figures 3 and 5).
+
+    ``find`` returns a number of a row by its name; the numbers ``further`` are not drawn.
+    """
+    columns = {words: f"align_{pair}" for pair, words in PAIR_NAMES.items()}
+    columns |= {name: name for name in further}
+    table = grid(caption, rows, columns, find, labels=labels, written=written)
+    shares = {
+        " · ".join(own): [e.value if isinstance(e, Estimate) else None for e in entries]
+        for own, entries in ((own, entries[: len(PAIR_NAMES)]) for own, entries in table.rows)
     }
-
-    def found(tier: str, column: tuple[str, str]) -> Entry:
-        name, form = column
-        return with_interval_only(numbers.get(name, form=form, tier=tier))
-
-    tiers = {tier_label(tier): tier for tier in tiers_of(numbers)}
-    return grid("Known share by tier", tiers, columns, found, notes=[TIERS])
+    return table._replace(chart=partial(alignment_bars, shares))
 
 
-def tiers_of(numbers: Results) -> list[str]:
-    """Return the tiers of the data, best known first."""
-    forms = numbers.forms[:1]
-    named = [tier for form in forms for tier, _ in numbers.by("tier", "p_known", form=form)]
-    return sorted(named, key=tier_order)
-
-
-def alignment_table(numbers: Results) -> NumberTable:
-    """Return which facts were stated or hedged in which form: all, known, unknown, by method."""
-    methods = [name for name, _ in numbers.by("method", "align_CC")]
-    parts = {f"{label} facts": part for label, part in GIVEN.items()}
-    parts |= {METHOD_LABELS.get(name, line(name, 40)): {"method": name} for name in methods}
-    columns = {**{words: f"align_{pair}" for pair, words in PAIR_NAMES.items()}, "kappa": "kappa"}
-    return grid("Short against long", parts, columns, lambda part, name: numbers.find(name, **part))
-
-
-#: numbers of each prompting method: the paper's five (Table 4), then ours
-COLUMNS = ("FA", "UA", "UUR", "KCR", "EA", "J", "J_within", "odds_ratio_within", "wrong_and_sure")
-INSTRUCTION = "the instruction"
-
-
-def methods_table(numbers: Results, form: str) -> NumberTable:
-    """Return the prompting methods of a form; without rows for a run of the instruction alone."""
-    methods = [name for name, _ in numbers.by("method", "J", form=form)]
-    parts = {METHOD_LABELS.get(name, line(name, 40)): {"method": name} for name in methods}
-    return grid(
-        f"Prompting methods, {FORMS[form]}",
-        {INSTRUCTION: {}, **parts} if parts else {},
-        {NUMBERS[name].column: name for name in COLUMNS},
-        lambda part, name: numbers.find(name, form=form, **part),
-        meanings={NUMBERS[name].column: NUMBERS[name].meaning for name in COLUMNS},
+def alignment_section(table: NumberTable) -> Section:
+    """Return the section of an alignment table, its chart above it."""
+    chart = table.chart and Chart(
+        "short-against-long",
+        table.chart,
+        "Shares of facts stated or hedged in short answers and in paragraphs; the table below has "
+        "the values.",
+        "Shares of facts in percent, from left to right in the order of the legend.",
     )
-
-
-# ---- charts, each wide and narrow, with words for readers who cannot see them
-
-
-def _describe(numbers: Results) -> str:
-    values = [
-        f"{name} {FORMS[form]} {shown_whole(estimate)}"
-        for name in RATES
-        for form in numbers.forms
-        if (estimate := numbers.get(name, form=form)).value is not None
-    ]
-    return f"Metrics with 95 % intervals: {'; '.join(values)}."
+    title = "Does it hedge the same facts in short answers and paragraphs?"
+    return Section("alignment", title, [table], [chart] if chart else ())
 
 
 def metrics_chart(numbers: Results, width: int) -> Drawing | None:
@@ -589,78 +453,18 @@ def metrics_chart(numbers: Results, width: int) -> Drawing | None:
         name: f"{name}  {metric.label}" if width > NARROW else name
         for name, metric in RATES.items()
     }
+    places = [(name, form) for name in RATES for form in numbers.forms]
     rows = [
-        chart_row(labels[name], FORMS[form], numbers.get(name, form=form))
-        for name in RATES
-        for form in numbers.forms
+        chart_row(labels[name], FORMS[form], numbers.get(name, form=form)) for name, form in places
     ]
     references = [
-        reference_of(labels[name], FORMS[form], policy, estimate.value)
-        for name in RATES
-        for form in numbers.forms
+        reference_of(labels[name], FORMS[form], policy, value)
+        for name, form in places
         for policy in charts.REFERENCES
-        if (estimate := numbers.get(name, form=form, policy=policy)).value is not None
+        if (value := numbers.get(name, form=form, policy=policy).value) is not None
     ]
-    return forest_plot(
-        rows, list(labels.values()), width, "share (J: difference of two shares)", references
-    )
-
-
-def domains_chart(numbers: Results, width: int) -> Drawing | None:
-    """J in each domain, by form, with its interval and a line at 0."""
-    return _sliced(numbers, "domain", {}, width)
-
-
-def types_chart(numbers: Results, names: dict[str, str], width: int) -> Drawing | None:
-    """J in each type of fact, those with most facts first; ``names`` are the labels to show."""
-    return _sliced(numbers, "type", names, width)
-
-
-def _sliced(numbers: Results, key: str, names: dict[str, str], width: int) -> Drawing | None:
-    slices: dict[str, list[tuple[str, Estimate]]] = {}
-    for form in numbers.forms:
-        for value, estimate in numbers.by(key, "J", form=form):
-            slices.setdefault(value, []).append((form, estimate))
-    largest = sorted(slices, key=lambda v: -max(e.n for _, e in slices[v]))[: charts.MOST_ROWS]
-    order: list[str] = []
-    for value in largest:
-        label = line(names.get(value, value), 52) or UNNAMED
-        # two names that are cut to the same label must not share a row
-        order.append(label if label not in order else f"{label} {len(order) + 1}")
-    rows = [
-        chart_row(label, FORMS[form], estimate)
-        for value, label in zip(largest, order, strict=True)
-        for form, estimate in slices[value]
-    ]
-    return forest_plot(rows, order, width, "J (0 = blind hedging)", [])
-
-
-def alignment_chart(numbers: Results, width: int) -> Drawing | None:
-    """Shares of the four short/long combinations, for all, known and unknown facts."""
-    rows = []
-    for label, part in GIVEN.items():
-        start = 0.0
-        for order, pair in enumerate(PAIRS):
-            estimate = numbers.get(f"align_{pair}", **part)
-            if estimate.value is None:
-                continue
-            rows.append(
-                {
-                    "facts": label,
-                    "pair": PAIR_NAMES[pair],
-                    "order": order,
-                    "start": start,
-                    "end": start + estimate.value,
-                    "middle": start + estimate.value / 2,
-                    "label": f"{100 * estimate.value:.0f}" if estimate.value >= 0.05 else "",
-                }
-            )
-            start += estimate.value
-    if not rows:
-        return None
-    y = alt.Y("facts:N", sort=list(GIVEN), title=None)
-    bars = pair_bars(rows, y, 26, width)
-    return finish(bars, width, 44 * len({r["facts"] for r in rows}))
+    title = "share (J: difference of two shares)"
+    return forest_plot(rows, list(labels.values()), width, title, references)
 
 
 # ---- the sheet
@@ -678,6 +482,7 @@ def sheet(
         for form in numbers.forms
         for name in RATES
     ]
+    read = [*_parts_read(numbers, manifest)] if manifest is not None else []
     return Sheet(
         HEADING,
         opening(numbers, manifest),
@@ -685,14 +490,14 @@ def sheet(
         Chart(
             "metrics",
             partial(metrics_chart, numbers),
-            _describe(numbers),
+            "The headline metrics with 95 % intervals; the table below has the values.",
             "Points are values with 95 % intervals. The small symbols show what policies that "
             "ignore the facts would score.",
         ),
         rates_table(numbers),
         [*_sections(numbers, run), missing_section(named)],
         cautions(numbers),
-        doubt_read(numbers, manifest, run),
+        how_read(manifest, read, run),
         named,
         TERMS,
         METHOD,
@@ -720,10 +525,6 @@ METHOD = (
 def _tiles(numbers: Results) -> list[Tile]:
     """Return the four numbers of the headline."""
     forms = {NARROW_FORMS[form] if numbers.forms[1:] else "": form for form in numbers.forms}
-    known = next(
-        (e for f in numbers.forms if (e := numbers.get("p_known", form=f)).value is not None),
-        numbers.get("p_known"),
-    )
     parts = {
         "UUR": "unknown facts that it hedged",
         "over_hedge": "known facts that it hedged",
@@ -733,91 +534,35 @@ def _tiles(numbers: Results) -> list[Tile]:
         Tile(label, [(of, numbers.get(name, form=form)) for of, form in forms.items()])
         for name, label in parts.items()
     ]
+    known = numbers.get("p_known", form=_plain_form(numbers))
     return [Tile("facts it knew, by its draws", [("", known)]), *of_forms] if forms else []
 
 
 def _sections(numbers: Results, run: RunFolder | None) -> list[Section]:
     """Return the tables behind the first one, each under the question that it answers."""
-    forms = numbers.forms
-    fewest = right_draws(numbers)
-    draws = "one draw" if fewest == 1 else f"{fewest} draws"
+    names = _type_names(run.read("questions", Question)) if run is not None else {}
+    policies = parts_tables(numbers, "The same facts under other policies", COMPARED)
+    facts = {**GIVEN, **methods_of(numbers, "align_CC")}
+    aligned = alignment_table(
+        "Short against long", facts, lambda part, name: numbers.find(name, **part), ["kappa"]
+    )
     return [
         corrected_section(run, NUMBERS, part_label),
-        Section(
-            "matrix",
-            "What did it know, and what did it say?",
-            [matrix_table(numbers, form) for form in forms],
-            text=[f"A fact counts as known if at least {draws} of the plain question are right."]
-            if forms
-            else (),
-        ),
-        Section(
-            "policies",
-            "What would hedging without a look at the fact score?",
-            [compared_table(numbers, form) for form in forms],
-        ),
-        Section(
-            "methods",
-            "Does another way of asking help?",
-            [methods_table(numbers, form) for form in forms],
-        ),
+        Section("matrix", "What did it know, and what did it say?", [matrix_table(numbers)]),
+        Section("policies", "What would hedging without a look at the fact score?", policies),
+        Section("methods", "Does another way of asking help?", methods_tables(numbers)),
         Section(
             "beyond",
             "Does it hedge more than by type of fact, and what does that cost?",
             more_tables(numbers),
         ),
-        Section(
-            "known",
-            "Does it matter what counts as known?",
-            [known_table(numbers, form) for form in forms],
+        Section("known", "Does it matter what counts as known?", known_tables(numbers)),
+        *(
+            Section(key, title, [slices_table(numbers, key, names)])
+            for key, (title, _) in SLICES.items()
         ),
-        *_slice_sections(numbers, run),
+        alignment_section(aligned),
     ]
-
-
-def _slice_sections(numbers: Results, run: RunFolder | None) -> list[Section]:
-    """Return the tables by tier, domain and type of fact, and of both forms."""
-    names = _type_names(run.read("questions", Question)) if run is not None else {}
-    domains, types = (slices_table(numbers, key, names) for key in ("domain", "type"))
-    aligned = alignment_table(numbers)
-    return [
-        Section("tiers", "Is it worse for obscure subjects?", [tier_knowledge_table(numbers)]),
-        Section(
-            "domains",
-            "Does it differ between domains?",
-            [domains],
-            _chart("j-by-domain", partial(domains_chart, numbers), "each domain", domains),
-        ),
-        Section(
-            "types",
-            "Does it differ between types of fact?",
-            [types],
-            _chart("j-by-type", partial(types_chart, numbers, names), "each type of fact", types),
-        ),
-        Section(
-            "alignment",
-            "Is the same fact hedged in both forms?",
-            [aligned],
-            [
-                Chart(
-                    "short-against-long",
-                    partial(alignment_chart, numbers),
-                    "Shares of facts stated or hedged in short answers and in paragraphs; the "
-                    "table below has the values.",
-                    "Shares of facts in percent, from left to right in the order of the legend.",
-                )
-            ]
-            if aligned.rows
-            else (),
-        ),
-    ]
-
-
-def _chart(name: str, make: charts.Maker, of: str, table: NumberTable) -> list[Chart]:
-    """Return the chart of J beside a table of slices; nothing where that has no rows."""
-    label = f"J in {of} with its 95 % interval; the table below has the values."
-    caption = f"J in {of} with its 95 % interval. The line at 0 is blind hedging."
-    return [Chart(name, make, label, caption)] if table.rows else []
 
 
 def read_answers(
