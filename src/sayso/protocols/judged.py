@@ -194,10 +194,12 @@ def right_part(reader: str, answers: str, near: NearestContents | None) -> PartR
     return PartRead(text, labelled)
 
 
-def right_read(manifest: Manifest, form: str, words: float | None = None) -> PartRead:
+def right_read(
+    manifest: Manifest, form: str, words: float | None = None, answers: str = ""
+) -> PartRead:
     """Return how well a run's judge tells right from wrong answers of a form.
 
-    ``words`` are those of a typical answer, if known.
+    ``words`` are those of a typical answer, if known; ``answers`` is what a sentence calls them.
     """
     name = line(manifest.judge_signature or manifest.judge, 60)
     if manifest.judge != "rules":
@@ -205,7 +207,18 @@ def right_read(manifest: Manifest, form: str, words: float | None = None) -> Par
     counts, near = offline_counts(manifest), None
     if counts is not None:
         near = nearest_contents(counts, _length(form), words, run_writer(manifest))
-    return right_part(name, FORMS[form], near)
+    return right_part(name, answers or FORMS[form], near)
+
+
+def doubt_read(manifest: Manifest, form: str, words: float | None) -> PartRead:
+    """Return how well a run's judge sees doubt in answers of a form, typically of ``words``."""
+    name = line(manifest.judge_signature or manifest.judge, 60)
+    if manifest.judge != "rules":
+        return unknown_part(manifest, name, "sees doubt in answers like these", "doubt")
+    counts, near = offline_counts(manifest), None
+    if counts is not None:
+        near = nearest_texts(counts, _length(form), words, run_writer(manifest))
+    return doubt_part(name, FORMS[form], near)
 
 
 def declining_read(manifest: Manifest, form: str, words: float | None, both: bool) -> PartRead:

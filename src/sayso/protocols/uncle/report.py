@@ -5,22 +5,13 @@ The sentence claims no more than the intervals allow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from sayso.harmless import line
-from sayso.judges.rules.accuracy import Form, nearest_contents, nearest_texts, reader_accuracy
-from sayso.judges.rules.judge import SIGNATURE
 from sayso.metric import Metric
 from sayso.prompts.methods import METHOD_LABELS
-from sayso.protocols.judged import (
-    PartRead,
-    doubt_part,
-    how_read,
-    right_part,
-    run_writer,
-    unknown_part,
-)
+from sayso.protocols.judged import PartRead, doubt_read, how_read, right_read
 from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.records import Estimate, Question, Results, part_of, tier_order
 from sayso.report import charts
@@ -226,25 +217,6 @@ def cautions(numbers: Results) -> list[str]:
             "of the time, so 'known' overstates knowledge there."
         )
     return lines
-
-
-def _parts_read(numbers: Results, manifest: Manifest) -> Iterator[PartRead]:
-    """Yield how well doubt is read in each form of the answers, and what is right in the draws."""
-    name = line(manifest.judge_signature or manifest.judge, 60)
-    if manifest.judge != "rules":
-        yield unknown_part(manifest, name, "sees doubt in answers like these", "doubt")
-        return
-    counts = reader_accuracy() if manifest.judge_signature == SIGNATURE else None
-    if counts is None:
-        yield from (doubt_part(name, FORMS[form], None) for form in numbers.forms)
-        return
-    writer = run_writer(manifest)
-    words = {form: numbers.get("answer_words", form=form).value for form in FORMS}
-    for form in numbers.forms:
-        kind: Form = "long" if form == "long" else "short"
-        yield doubt_part(name, FORMS[form], nearest_texts(counts, kind, words[form], writer))
-    near = nearest_contents(counts, "short", words["short"], writer)
-    yield right_part(name, "the draws that decide what is known", near)
 
 
 # ---- tables
@@ -469,6 +441,9 @@ def metrics_chart(numbers: Results, width: int) -> Drawing | None:
 
 # ---- the sheet
 
+#: what is said to be read right or wrong, besides doubt
+DRAWS = "the draws that decide what is known"
+
 
 def sheet(
     estimates: Sequence[Estimate],
@@ -482,7 +457,11 @@ def sheet(
         for form in numbers.forms
         for name in RATES
     ]
-    read = [*_parts_read(numbers, manifest)] if manifest is not None else []
+    read: list[PartRead] = []
+    if manifest is not None:
+        words = {form: numbers.get("answer_words", form=form).value for form in FORMS}
+        read = [doubt_read(manifest, form, words[form]) for form in numbers.forms]
+        read.append(right_read(manifest, "short", words["short"], DRAWS))
     return Sheet(
         HEADING,
         opening(numbers, manifest),
