@@ -55,7 +55,7 @@ def call(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int | None
 def test_measure_prints_and_stores_them(labeled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out = call(capsys, "measure", labeled)
     assert "Corrected by labels of people" in out
-    assert "People (A) labeled up to 60 of the 120 judged answers" in " ".join(out.split())
+    assert "A labeled up to 60 of the 120 judged answers" in " ".join(out.split())
     _, text = call(capsys, "measure", labeled, "--json")
     rows = {(row["name"], str(row["where"])): row for row in json.loads(text)}
     (fa,) = [row for (name, _), row in rows.items() if name == "FA" and "corrected" in row]

@@ -24,10 +24,12 @@ from sayso.report.corrected import (
     render_corrected,
     stored_corrected,
 )
+from sayso.report.differences import Words
 from sayso.report.number_tables import page_rows
 from sayso.storage.run_folder import CORRECTED, LABELS, Manifest, RunFolder
 
 SHORT = (("form", "short"),)
+WORDS = Words(NUMBERS, part_label)
 
 
 def one(
@@ -69,7 +71,7 @@ def test_what_the_judge_did_stands_in_words(number: CorrectedNumber, words: str)
 
 def test_sentences_say_who_labeled_and_which_numbers_moved() -> None:
     people, moved = corrected_sentences([one(), one(0.31)])
-    assert "People (anna, ben) labeled up to 100 of the 300 judged answers" in people
+    assert "anna and ben labeled up to 100 of the 300 judged answers" in people
     assert moved.startswith("The judge's errors moved 1 of 2 numbers")
     assert "moved 0 of 1 numbers" in corrected_sentences([one(0.31)])[1]
     assert len(corrected_sentences([one(0.31, half=None)])) == 1  # no interval, no claim
@@ -77,10 +79,10 @@ def test_sentences_say_who_labeled_and_which_numbers_moved() -> None:
 
 def test_how_many_labels_halve_an_interval_is_said_if_it_is_known() -> None:
     more = msgspec.structs.replace(one(), halved_by=1240)
-    told = halving_sentence(more, NUMBERS, part_label)
+    told = halving_sentence(more, WORDS)
     assert "the interval of J (short answers), the run needs about 1,240 labels in all" in told
-    assert "Ask about more entities" in halving_sentence(one(), NUMBERS, part_label)
-    assert halving_sentence(one(gain=None), NUMBERS, part_label) == ""
+    assert "Ask about more entities" in halving_sentence(one(), WORDS)
+    assert halving_sentence(one(gain=None), WORDS) == ""
 
 
 def test_labels_that_nobody_drew_are_told() -> None:
@@ -99,15 +101,13 @@ def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
         "+0.25", "+0.32", "+0.34", "lower by 0.07",
     ]  # fmt: skip
     out = io.StringIO()
-    render_corrected([one()], NUMBERS, part_label, Console(file=out, width=160))
+    render_corrected([one()], WORDS, Console(file=out, width=160))
     assert "+0.32 [+0.27, +0.37]" in " ".join(out.getvalue().split())
     assert "lower by 0.07" in out.getvalue()
-    render_corrected(
-        [one(), one(name="EA")], NUMBERS, part_label, Console(file=out), {("J", SHORT)}
-    )
+    render_corrected([one(), one(name="EA")], WORDS, Console(file=out), {("J", SHORT)})
     assert "The page shows 1 more" in out.getvalue()
     assert "EA" not in out.getvalue()
-    render_corrected([], NUMBERS, part_label, Console(file=out, width=120))
+    render_corrected([], WORDS, Console(file=out, width=120))
 
 
 def test_numbers_survive_the_folder(tmp_path: Path) -> None:

@@ -143,7 +143,8 @@ def test_a_comparison_draws_its_headline_numbers(result: Result) -> None:
     assert done.plots == ["differences"]
     tables = done.plot().chart().to_dict()["datasets"].values()
     drawn = [row for table in tables for row in table if "kind" in row]
-    assert {row["kind"] for row in drawn} == {"short answers", "paragraphs"}
+    forms = ("short answers", "paragraphs")
+    assert all(any(form in row["row"] for row in drawn) for form in forms)
     gap = next(e for e in done.estimates if e.name == "J" and e.where == (("form", "long"),))
     assert any((row["value"], row["low"]) == (gap.value, gap.low) for row in drawn)
     with pytest.raises(sayso.InputError, match="no figure is called 'difference'; expected "):

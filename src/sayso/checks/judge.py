@@ -9,13 +9,14 @@ beside the cache and cited by every later run that uses this judge.
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import msgspec
 import numpy as np
@@ -412,35 +413,16 @@ class LabelledAnswer(NamedTuple):
     group: str
 
 
-class _CheckAspect(msgspec.Struct, forbid_unknown_fields=True):
-    question: str
-    golds: list[str]
-    stance: Stance
-    content: Content
-
-
-class _Ours(msgspec.Struct, forbid_unknown_fields=True):
-    id: str
-    group: str
-    form: Literal["short", "long"]
-    text: str
-    aspects: list[_CheckAspect]
-    entity: str = ""
-    origin: str = msgspec.field(default="", name="from")
-
-
 def our_set() -> tuple[list[LabelledAnswer], str]:
     """Return the shipped answers and the hash of their file (check_set.md)."""
-    raw = (resources.files("sayso") / "checks" / "check_set.jsonl").read_bytes()
-    rows = [msgspec.json.decode(line, type=_Ours) for line in raw.splitlines() if line.strip()]
+    raw = (resources.files("sayso") / "checks" / "check_set.jsonl").read_text("utf-8")
     labelled = []
-    for row in rows:
-        labels = tuple(HumanLabel(a.stance, a.content) for a in row.aspects)
-        pairs = [(a.question, a.golds) for a in row.aspects]
-        labelled.append(
-            LabelledAnswer(make_item(pairs, row.text, row.form, row.entity), labels, row.group)
-        )
-    return labelled, content_id(raw.decode())[:8]
+    for row in map(json.loads, raw.splitlines()):
+        labels = tuple(HumanLabel(a["stance"], a["content"]) for a in row["aspects"])
+        pairs = [(a["question"], a["golds"]) for a in row["aspects"]]
+        item = make_item(pairs, row["text"], row["form"], row.get("entity", ""))
+        labelled.append(LabelledAnswer(item, labels, row["group"]))
+    return labelled, content_id(raw)[:8]
 
 
 def make_item(

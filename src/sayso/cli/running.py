@@ -428,7 +428,7 @@ def measure(run: Path, settings: Any, *, json: bool, verbose: bool) -> None:
     plan = protocol_of(result.manifest)
     main = main_numbers(sheet_of(result), result.estimates)
     places = () if verbose else {(e.name, e.where) for e in main}
-    corrected.render_corrected(numbers, plan.metrics, plan.report.part_label, Console(), places)
+    corrected.render_corrected(numbers, number_words(plan), Console(), places)
     if result.saved and not numbers and people.has_labels(run):
         print("people labeled items of this run, but none of its numbers is corrected by them")
     if result.saved and not can_write(run):
@@ -483,16 +483,10 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
     else:
         plan = PROTOCOLS[result.protocol]
         before, after = (people.current_corrected(one) for one in (a, b))
-        labeled = corrected.corrected_differences(
-            before, after, plan.metrics, plan.report.part_label
-        )
+        words = number_words(plan)
+        labeled = corrected.corrected_differences(before, after, words)
         shown = compared_sheet(
-            result.estimates,
-            sides_of(a, b),
-            number_words(plan),
-            result.notes,
-            result.compared,
-            [labeled],
+            result.estimates, sides_of(a, b), words, result.notes, result.compared, [labeled]
         )
         render_sheet(shown, Console(), verbose=True)
 

@@ -21,6 +21,7 @@ from sayso.protocols.labeled import PeopleLabels, Place
 from sayso.protocols.protocol import Protocol
 from sayso.records import CorrectedNumber, Estimate, Results, Verdict
 from sayso.report.corrected import by_place, halving_sentence, stored_corrected
+from sayso.report.differences import Words
 from sayso.report.sheet import main_numbers
 from sayso.runs.measure import load_run, run_path
 from sayso.storage.atomic import WAIT, can_write, one_writer
@@ -145,7 +146,7 @@ def more_labels(run: str | PathLike[str]) -> str:
     measured = _measured(folder, plan).all
     for one in main_numbers(plan.report.sheet(measured), measured):
         if (number := corrected.get((one.name, one.where))) is not None:
-            return halving_sentence(number, plan.metrics, plan.report.part_label)
+            return halving_sentence(number, Words(plan.metrics, plan.report.part_label))
     return ""
 
 

@@ -13,6 +13,7 @@ from sayso.harmless import line
 from sayso.metric import MetricTable
 from sayso.metrics.joint import independent_interval
 from sayso.records import CorrectedNumber, Estimate, Slice
+from sayso.report.differences import Words, in_one_phrase
 from sayso.report.number_tables import Entry, NumberTable, grid, render_table
 from sayso.report.numbers import (
     DASH,
@@ -76,14 +77,12 @@ def corrected_section(
 ) -> Section:
     """Return what labels of people say of a run's numbers; empty where there are none."""
     numbers = stored_corrected(folder) if folder is not None else []
-    tables = [corrected_table(numbers, metrics, part_label)] if numbers else []
+    tables = [corrected_table(numbers, Words(metrics, part_label))] if numbers else []
     text = [NOT_YET] if numbers is None else corrected_sentences(numbers) if numbers else []
     return Section("corrected", "What do labels of people say?", tables, (), text)
 
 
-def corrected_table(
-    numbers: Sequence[CorrectedNumber], metrics: MetricTable, part_label: Callable[[str, str], str]
-) -> NumberTable:
+def corrected_table(numbers: Sequence[CorrectedNumber], words: Words) -> NumberTable:
     """Return numbers by the judge, corrected, and by the labels alone."""
     columns: dict[str, Callable[[CorrectedNumber], Entry]] = {
         "judge": lambda one: one.raw,
@@ -92,11 +91,7 @@ def corrected_table(
         "judge made it": judge_effect,
     }
     rows = {
-        (
-            metrics.named(one.raw.name).titled,
-            ", ".join(part_label(key, value) for key, value in one.raw.where),
-        ): one
-        for one in numbers
+        (words.metrics.named(one.raw.name).titled, words.of(one.raw.where)): one for one in numbers
     }
     notes = [CHANCE, GROUPED, FEW_ERRORS]
     return grid(CAPTION, rows, columns, lambda one, of: of(one), labels=("", "of"), notes=notes)
@@ -107,11 +102,9 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
     people = sorted({name for one in numbers for name in one.annotators})
     labels = max(one.labels for one in numbers)
     rows = max(one.rows for one in numbers)
-    shown = ", ".join(line(name, 40) for name in people[:5])
-    more = f" and {len(people) - 5} more" if len(people) > 5 else ""
-    who = f"{shown}{more}"
+    who = line(in_one_phrase(people), 200)
     texts = [
-        f"People ({who}) labeled up to {labels:,} of the {rows:,} judged answers behind a number. "
+        f"{who} labeled up to {labels:,} of the {rows:,} judged answers behind a number. "
         "Corrected numbers use these labels and the verdicts of the judge on the rest. "
         "Their intervals contain the errors of both, those of the raw numbers only the draw of "
         "questions and answers."
@@ -138,12 +131,10 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
     return texts
 
 
-def halving_sentence(
-    one: CorrectedNumber, metrics: MetricTable, part_label: Callable[[str, str], str]
-) -> str:
+def halving_sentence(one: CorrectedNumber, words: Words) -> str:
     """Return how many labels would halve the interval of a number; "" where that is not known."""
-    of = ", ".join(part_label(key, value) for key, value in one.raw.where)
-    name = metrics.named(one.raw.name).shown_symbol + f" ({of})" * bool(of)
+    of = words.of(one.raw.where)
+    name = words.metrics.named(one.raw.name).shown_symbol + f" ({of})" * bool(of)
     if one.halved_by is not None:
         return (
             f"To halve the interval of {name}, the run needs about {one.halved_by:,} labels in "
@@ -185,8 +176,7 @@ def judge_effect(one: CorrectedNumber) -> str:
 
 def render_corrected(
     numbers: Sequence[CorrectedNumber],
-    metrics: MetricTable,
-    part_label: Callable[[str, str], str],
+    words: Words,
     console: Console,
     main: Collection[NumberName] = (),
 ) -> None:
@@ -195,7 +185,7 @@ def render_corrected(
         return
     shown = [one for one in numbers if not main or (one.raw.name, one.raw.where) in main]
     console.print()
-    render_table(corrected_table(shown, metrics, part_label), console)
+    render_table(corrected_table(shown, words), console)
     for text in corrected_sentences(shown or numbers):
         say(console, text, "dim")
     if len(shown) < len(numbers):
@@ -219,10 +209,7 @@ def corrected_pairs(
 
 
 def corrected_differences(
-    before: Sequence[CorrectedNumber],
-    after: Sequence[CorrectedNumber],
-    metrics: MetricTable,
-    part_label: Callable[[str, str], str],
+    before: Sequence[CorrectedNumber], after: Sequence[CorrectedNumber], words: Words
 ) -> Section:
     """Return how the corrected numbers of two runs differ; empty where one has none."""
 
@@ -236,10 +223,7 @@ def corrected_differences(
         "B minus A": gap,
     }
     rows = {
-        (
-            metrics.named(name).shown_symbol,
-            ", ".join(part_label(key, value) for key, value in where),
-        ): pair
+        (words.metrics.named(name).shown_symbol, words.of(where)): pair
         for (name, where), pair in corrected_pairs(before, after).items()
     }
     caption = "The numbers of both runs, and how they differ"

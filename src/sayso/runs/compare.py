@@ -62,20 +62,11 @@ class ShownComparison(Plotted, protocol.Comparison):
 
     def _figures(self) -> list[figures.Figure]:
         """Return the chart of the headline numbers; none where there is nothing to draw."""
-        plan = PROTOCOLS[self.protocol]
-        words = number_words(plan)
-        rows = [
-            charts.chart_row(
-                plan.metrics.named(e.name).titled, words.of(e.where) or "all answers", e
-            )
-            for e in told_differences(self.estimates, words)
-        ]
-        order = list(dict.fromkeys(row["row"] for row in rows))
-        kinds = list(dict.fromkeys(row["series"] for row in rows))
+        words = number_words(PROTOCOLS[self.protocol])
+        table = differences_table(told_differences(self.estimates, words), words, "")
+        rows = [(labels, entries[:1]) for labels, entries in table.rows]
+        draw = partial(charts.rows_plot, rows, ["B minus A"], title="B minus A", base=0.0)
         label = "Headline numbers, B minus A, with 95 % intervals."
-        draw = partial(
-            charts.forest_plot, rows, order, title="B minus A", references=[], kinds=kinds
-        )
         found = figures.figure_of("differences", draw, label)
         return [found] if found is not None else []
 
