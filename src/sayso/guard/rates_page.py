@@ -85,17 +85,16 @@ def watch_sentence(shown: WatchPage) -> str:
         text = f"Alarm at answer {first['answer']:,}: {first['why']}.{others}"
     if guard is None:
         return text
-    fate = "is withdrawn: it gives no answers until it is fitted anew."
-    if guard["withdrawn"] is None:
-        fate = "stands, also after an alarm (--keep-guard)." if guard["kept"] else "stands."
-    return f"{text} The promise of {Path(guard['file']).name} {fate}"
+    gone = "is withdrawn: it gives no answers until it is fitted anew"
+    fate = "stands" if guard["withdrawn"] is None else gone
+    return f"{text} The promise of {Path(guard['file']).name} {fate}."
 
 
 def _chart(rate: str, shown: WatchPage) -> Chart:
-    words, marked = shown.words[rate], any(alarm["rate"] == rate for alarm in shown.alarms)
+    words = shown.words[rate]
     caption = (
         f"Share of {words}, with 95 % intervals. The band is the baseline. An alarm needs evidence "
-        f"that the rate lies beyond the dashed line.{' A thick line marks an alarm.' * marked}"
+        f"that the rate lies beyond the dashed line. A thick line marks an alarm."
     )
     label = f"Share of {words} over the answers of the log."
     return Chart(rate, partial(rate_chart, rate, shown), label, caption)

@@ -331,17 +331,6 @@ class LengthAudit:
             )
         self._clusters, self._n, self._seed = clusters, n, seed
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LengthAudit) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[object, ...]:
-        """What all numbers follow from."""
-        arrays = (*self._given, None if self._clusters is None else np.asarray(self._clusters))
-        return (*(None if a is None else a.tobytes() for a in arrays), self._n, self._seed)
-
     @cached_property
     def _rows(self) -> _Audited:
         u, m, x, t = self._given

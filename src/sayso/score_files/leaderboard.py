@@ -202,13 +202,6 @@ def leaderboard(
     unjudged = Unjudged()
     for grades in by_row:
         unjudged.add(grades)
-    people = any(row.human is not None for row in read)
-    judged = any(not math.isnan(g.correct) for grades in by_row for g in grades.values())
-    if not people and not judged:
-        raise InputError(
-            "leaderboard: no row could be judged; expected 'gold' (a true value, or a list) or "
-            "'human' (a person's verdict) with the answers"
-        )
     with FloatColumns(column_names(names, judges)) as table:
         numbers = []
         for n, row in enumerate(read):
@@ -216,9 +209,15 @@ def leaderboard(
             held = {name: value for name, value in values.items() if value is not None}
             numbers.append(numbers_of(row, held, by_row[n], names))
         table.add(number_rows(table.names, numbers))
-        used, unread = list(judges) if judged else [], unjudged.sentences(judges)
-        decides = "people" if people else gold_metric
-        return leaderboard_of(table, names, used, decides, seed, unread, RowTexts(read))
+        decides = "people" if any(row.human is not None for row in read) else gold_metric
+        unread, texts = unjudged.sentences(judges), RowTexts(read)
+        made = leaderboard_of(table, names, [*judges], decides, seed, unread, texts)
+    if not made.judged:
+        raise InputError(
+            "leaderboard: no row could be judged; expected 'gold' (a true value, or a list) or "
+            "'human' (a person's verdict) with the answers"
+        )
+    return made
 
 
 def _number_of(value: object, name: str, place: int) -> float | None:

@@ -53,6 +53,11 @@ from sayso.scores.text_only import TEXT_ONLY
 
 #: answers below which graders are not compared
 LEAST_COMPARED = 20
+MOST_OTHERS = (
+    "How often a grader says what the majority says, itself left out; ties are left out. Three or "
+    f"more people form the majority (at most {MOST_PEOPLE}), else people and metrics do. Metrics "
+    "that compare words make the same mistakes, so their majority is not ground truth."
+)
 NOT_SHOWN = (
     "how a score does on other questions. The errors here are those that this judge, or these "
     "people, find."
@@ -79,6 +84,7 @@ def board_sheet(board: Board) -> Sheet:
     if others:
         more = f"{plural(len(others), 'other score')}: in the next table (--verbose prints it)."
         main = main._replace(notes=(more, *main.notes))
+    graders = [grader_agreement_table(board)] if board.judged >= LEAST_COMPARED else []
     worth = scores_table(board, board.entries, "Each score for withholding answers", WORTH)
     return Sheet(
         "Which uncertainty score detects the errors?",
@@ -95,7 +101,7 @@ def board_sheet(board: Board) -> Sheet:
         [
             Section("others", "How do the other scores do?", [ranked_table(board, others)]),
             Section("worth", "What is a score worth where answers are withheld?", [worth]),
-            _graders(board),
+            Section("graders", "Do people and answer metrics agree?", graders),
         ],
         board_warnings(board),
         terms=TERMS,
@@ -146,19 +152,9 @@ WORTH: Columns = {
 }
 
 
-def _graders(board: Board) -> Section:
-    """Return how far graders agree, or that there are too few answers to say."""
-    title = "Do people and answer metrics agree?"
-    if board.judged < LEAST_COMPARED:
-        few = f"{plural(board.judged, 'answer')} are too few (at least {LEAST_COMPARED})."
-        return Section("graders", title, text=[few])
-    return Section("graders", title, [grader_agreement_table(board)])
-
-
 def grader_agreement_table(board: Board) -> NumberTable:
     """Return how often every two graders agree, and each with most of the others."""
     found = board.raters if board.raters is not None else Raters((), (), {})
-    of = "people" if all(name.startswith("person ") for name in found.panel) else "graders"
     same = {(p.first, p.second): p.same for p in found.pairs}
     same |= {(b, a): share for (a, b), share in same.items()}
     names = {line(name, 40): name for name in dict.fromkeys(first for first, _ in same)}
@@ -168,18 +164,13 @@ def grader_agreement_table(board: Board) -> NumberTable:
             return found.others.get(row, "")
         return "" if row == column else percent(same[row, column].value, 0)
 
-    note = (
-        f"How often a grader says what the majority of the {len(found.panel)} {of} says, itself "
-        f"left out; ties are left out. At most {MOST_PEOPLE} people are compared. Metrics that "
-        "compare words make the same mistakes, so their majority is not ground truth."
-    )
     return grid(
         "Share of answers with the same verdict",
         dict(names.items()),
         {"most others": "", **names} if found.others else names,
         cell,
         labels=("grader",),
-        meanings={"most others": note},
+        meanings={"most others": MOST_OTHERS},
     )
 
 

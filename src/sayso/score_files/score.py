@@ -1066,9 +1066,10 @@ class _Scoring:
         """Return the leaderboard; ``None`` without a verdict."""
         if not self.judged and not self.people:
             return None
-        used = list(judges) if self.judged else []
         unread = self.unjudged.sentences(judges)
-        return leaderboard_of(self.table, methods, used, self.decides, seed, unread, self.texts)
+        return leaderboard_of(
+            self.table, methods, [*judges], self.decides, seed, unread, self.texts
+        )
 
 
 # ---- P(IK): hidden states of the rows, and a probe that is fitted when all rows were read
