@@ -296,18 +296,9 @@ WORK, MOST, LEAST = 4_000_000, 2000, 200
 OTHERS = 500
 #: rows up to which scores are compared with each other
 PAIRED = 20_000
-#: scores that are probabilities of being wrong
-PROBABILITIES = (
-    "p_true",
-    "p_true_few",
-    "p_true_raw",
-    "p_true_sampled",
-    "verbalized",
-    "verbalized_two_step",
-    "verbalized_two_step_reasoned",
-    "verbalized_top_k",
-    "judge_panel",
-)
+#: scores that are probabilities of being wrong: what the model, or a judge, says of the answer
+SAID = ("ptrue", "said_true", "stated", "judged")
+PROBABILITIES = [name for name, score in SCORES.items() if score.needs[0].startswith(SAID)]
 
 
 def resamples_for(rows: int) -> int:
@@ -500,14 +491,15 @@ def raters(
     Several people stand one by one, and three or more of them are the panel that the others are
     compared with; else everybody is. ``unit`` (rows,) names what is resampled, ``None`` = rows.
     """
-    voters = {
-        name.replace("vote:", "person "): columns.column(name) for name in VOTES if name in columns
-    }
-    voters = {name: votes for name, votes in voters.items() if not np.isnan(votes).all()}
-    people = {"people": columns.column("correct:people")}
-    by_metric = {name: columns.column(f"correct:{name}") for name in graders}
-    verdicts = {**(voters if len(voters) > 1 else people), **by_metric}
-    verdicts = {name: votes for name, votes in verdicts.items() if not np.isnan(votes).all()}
+
+    def held(names: Mapping[str, str]) -> dict[str, Floats]:
+        """Return the verdicts of those who gave any; ``names`` are columns by who they are."""
+        found = {who: columns.column(name) for who, name in names.items() if name in columns}
+        return {who: votes for who, votes in found.items() if not np.isnan(votes).all()}
+
+    voters = held({name.replace("vote:", "person "): name for name in VOTES})
+    people = voters if len(voters) > 1 else held({"people": "correct:people"})
+    verdicts = people | held({name: f"correct:{name}" for name in graders})
     if len(verdicts) < 2:
         return None
     times = min(n, RATER_RESAMPLES)
