@@ -9,7 +9,7 @@ import pytest
 
 import sayso
 from sayso import cli
-from sayso.protocols.self_known.layouts import FACTUALITY, OPINIONS, PANEL
+from sayso.protocols.self_known.layouts import FACTUALITY, FIGURE4, OPINIONS
 from sayso.records import Estimate, Generation, InputError, Question
 from sayso.report.number_tables import NumberTable
 from sayso.storage.run_folder import RunFolder
@@ -39,7 +39,7 @@ def whats(table: NumberTable) -> list[str]:
 
 def test_a_panel_is_of_the_texts_without_passages_in_bold_and_dashes(retrieved: Study) -> None:
     (panel,) = layout_tables(retrieved, "self-known-figure4")
-    assert whats(panel) == list(PANEL)
+    assert whats(panel) == list(FIGURE4.series)
     assert panel.columns == PARTS
     results = retrieved.runs[0].results
     plain = results.get("factuality", method="plain", part="5/5")

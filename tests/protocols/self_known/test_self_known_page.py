@@ -18,7 +18,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.harmless import block
 from sayso.protocols import self_known
 from sayso.protocols.self_known.marked import ReadClaim, drawn_texts, pieces_of, read_drawn
-from sayso.protocols.self_known.report import labels, sheet
+from sayso.protocols.self_known.report import sheet
 from sayso.protocols.settings import replace
 from sayso.records import Claim, Estimate, Generation, Request, Sentence, slice_of
 from sayso.report.page import sheet_page
@@ -239,10 +239,6 @@ def test_the_terminal_says_which_way_of_asking_there_was() -> None:
     assert "37 %" in out.getvalue()
     assert 'asked "is it true?"' in out.getvalue()
     assert "none of these" not in out.getvalue()
-
-
-def test_methods_that_look_alike_are_told_apart() -> None:
-    assert labels(["a", "a\u200b", "b"]) == {"a": "a", "a\u200b": "a 2", "b": "b"}
 
 
 def test_what_others_wrote_is_data_on_the_page(tmp_path: Path) -> None:

@@ -62,14 +62,13 @@ def _heads(shown: LayoutRuns) -> Labels:
 
 
 class Along(NamedTuple):
-    """A figure of numbers along the text: its caption, its axis and what it shows.
+    """A figure of numbers along the text: its caption and what it shows.
 
-    ``share``: the axis is from 0 to 1; ``panel``: each text has a table of its own, with factuality
-    in bold, if the model was asked about its claims. ``methods`` are those of :func:`_each`.
+    ``share``: numbers are shares, and no counts; ``panel``: each text has a table of its own, with
+    factuality in bold, if the model was asked about its claims. ``methods`` as in :func:`_each`.
     """
 
     caption: str
-    y: str
     series: Series
     share: bool = True
     panel: bool = False
@@ -84,39 +83,32 @@ def _opinions(mode: str) -> Series:
     return {what: (name, {"mode": mode}) for name, what in OPINIONS.items()}
 
 
-#: the lines of a panel
-PANEL: Series = {
-    FACTUALITY: ("factuality", {}),
-    "unsupported share": ("unsupported_share", {}),
-    **_opinions(MAIN),
-}
 FIGURE1 = (
     Along(
         "(a) Claims along the text: share of a sentence's claims, mean over sentences.",
-        "share of a sentence's claims", {kind: (f"{kind}_share", {}) for kind in KINDS},
+        {kind: (f"{kind}_share", {}) for kind in KINDS},
     ),
     Along(
-        "(b) Number of claims in a sentence along the text.", "claims of a sentence",
-        {kind: (f"{kind}_per_sentence", {}) for kind in KINDS}, share=False,
+        "(b) Number of claims in a sentence along the text.",
+        {kind: (f"{kind}_per_sentence", {}) for kind in KINDS},
+        share=False,
     ),
-)  # fmt: skip
+)
 FIGURE2 = (
     *(
         Along(
-            f"({letter}) Asked {ASKED[mode]} Self-Known and Self-Unknown along the text.",
-            "share of its claims",
+            f'({letter}) Self-Known and Self-Unknown along the text, asked "{ASKED[mode]}"',
             _opinions(mode),
         )
         for letter, mode in zip("abc", MODES, strict=True)
     ),
     Along(
-        "(d) Claims that are no longer accepted once none of the above is offered.",
-        "share of the class",
+        "(d) Claims of a class that are no longer accepted once none of the above is offered.",
         {f"{name} claims": ("none_flips", {"class": name}) for name in KINDS[:2]},
     ),
 )
 FIGURE3 = Along(
-    f"Factuality along the text, asked {ASKED[MAIN]}", FACTUALITY,
+    f'Factuality along the text, asked "{ASKED[MAIN]}"',
     {
         what: (name, {"mode": MAIN})
         for what, name in {
@@ -125,26 +117,33 @@ FIGURE3 = Along(
             "Equation 3, SK and SU of other texts (flat by construction)": "equation3",
         }.items()
     },
-)  # fmt: skip
+)
 FIGURE4 = Along(
-    "factuality, share of unsupported claims, SK and SU along the text.", "share", PANEL, panel=True
+    "factuality, share of unsupported claims, SK and SU along the text.",
+    {
+        FACTUALITY: (FACTUALITY, {}),
+        "unsupported share": ("unsupported_share", {}),
+        **_opinions(MAIN),
+    },
+    panel=True,
 )
 FIGURE5 = Along(
     "Number of unsupported claims in a sentence along the text.",
-    "unsupported claims of a sentence", {"unsupported": ("unsupported_per_sentence", {})},
+    {"unsupported": ("unsupported_per_sentence", {})},
     share=False,
-)  # fmt: skip
+)
 FIGURE6 = (
     Along(
-        "(a) Factuality, SK and SU along the text.", "share",
-        {what: PANEL[what] for what in (FACTUALITY, *OPINIONS.values())}, panel=True,
+        "(a) Factuality, SK and SU along the text.",
+        {FACTUALITY: (FACTUALITY, {}), **_opinions(MAIN)},
+        panel=True,
         methods=(RETRIEVED,),
     ),
     FIGURE5._replace(
         caption="(b) Number of unsupported claims in a sentence, without and with passages.",
         methods=("plain", RETRIEVED),
     ),
-)  # fmt: skip
+)
 
 
 def _found(shown: LayoutRuns, figure: Along) -> dict[Labels, Curve]:
@@ -191,14 +190,8 @@ def _curves(
         figure.caption, found, parts, lambda curve, part: curve.get(part), labels=heads,
         written="plain", notes=notes,
     )  # fmt: skip
-    chart = partial(curves_chart, told, y=figure.y, share=figure.share, panel=figure.panel)
+    chart = partial(curves_chart, told, share=figure.share, panel=figure.panel)
     return table._replace(chart=chart)
-
-
-def _others(shown: LayoutRuns) -> LayoutRuns:
-    """Return the runs without their first model."""
-    results = {place: r for place, r in shown.results.items() if place[0] != shown.models[0]}
-    return shown._replace(models=shown.models[1:], results=results)
 
 
 # ---- what is made of stored texts
@@ -262,8 +255,8 @@ def figure7(shown: LayoutRuns) -> list[NumberTable]:
         for labels, one in found.items()
     }
     by_whom = "along the text, by who found and checked the claims."
-    of_claims = Along(f"(a) Number of claims of a sentence {by_whom}", "claims", {}, share=False)
-    of_shares = Along(f"(b) Factuality {by_whom}", FACTUALITY, {})
+    of_claims = Along(f"(a) Number of claims of a sentence {by_whom}", {}, share=False)
+    of_shares = Along(f"(b) Factuality {by_whom}", {})
     return [_curves(shown, of_claims, numbers, notes), _curves(shown, of_shares, shares, notes)]
 
 
@@ -360,27 +353,28 @@ def table1(shown: LayoutRuns) -> list[NumberTable]:
 def correlation_rows(shown: LayoutRuns) -> list[NumberTable]:
     """Return how SK, SU and Equation 3 go with factuality, along the text and across models."""
     columns = {"SK": "SK", "SU": "SU", "Equation 3": "equation3_in_sample"}
-    places = [
-        (labels, results, {"method": method, "mode": MAIN})
+    of_texts = {
+        labels: (results, {"method": method, "mode": MAIN})
         for labels, method, results in _each(shown)
-    ]
+    }
     for data, found in _across_models(shown):
-        places.append(((*("across models", data)[: len(shown.heads)], ""), found, {}))
+        of_texts[(*("across models", data)[: len(shown.heads)], "")] = found, {}
     every = {
-        (*labels, kind.title()): {
-            name: results.get(f"factuality_{kind}", **place, **{"with": name})
-            for name in columns.values()
-        }
-        for labels, results, place in places
+        (*labels, kind.title()): (f"factuality_{kind}", results, place)
+        for labels, (results, place) in of_texts.items()
         for kind in ("pearson", "spearman")
     }
-    held = {k: row for k, row in every.items() if any(e.value is not None for e in row.values())}
+
+    def cell(row: tuple[str, Results, Place], curve: str) -> Estimate | None:
+        name, results, place = row
+        return results.find(name, **place, **{"with": curve})
+
     caption = (
         "Correlation with labeled factuality over the parts of the text and, with three models or "
         "more, over the models."
     )
     heads = (*_heads(shown), "correlation")
-    return [grid(caption, held, columns, dict.get, labels=heads, written="plain")]
+    return [grid(caption, every, columns, cell, labels=heads, written="plain")]
 
 
 def _across_models(shown: LayoutRuns) -> Iterator[tuple[str, Results]]:
@@ -393,7 +387,7 @@ def _across_models(shown: LayoutRuns) -> Iterator[tuple[str, Results]]:
             texts = measure.AskedTexts(one.texts, own[MAIN], one.settings)
             asked.setdefault(data, []).append(texts)
     for data, models in asked.items():
-        if len(models) > 1:
+        if len(models) > 2:
             yield data, Results(measure.across_models(models))
 
 
@@ -424,10 +418,13 @@ def _layout(
     make: Callable[[LayoutRuns], list[NumberTable]] | None = None,
     others: bool = False,
 ) -> PaperLayout:
-    """Return the layout at a place of the paper, such as "Figure 1"; ``others``: of other runs."""
+    """Return the layout at a place of the paper, such as "Figure 1".
+
+    ``others``: of all models but the first.
+    """
 
     def made(shown: LayoutRuns) -> list[NumberTable]:
-        return tables_along(_others(shown) if others else shown, *figures)
+        return tables_along(shown._replace(models=shown.models[others:]), *figures)
 
     name = f"self-known-{place.lower().replace(' ', '')}"
     own = PaperLayout(name, title, f"{PAPER}, {place}", needs, make or made)

@@ -36,8 +36,8 @@ CLAIM_MARKS = {
     "": ("?", "no label", "c-no"),
     "NS": ("✗", "not supported", "c-ns"),
 }
-#: at most so many texts on the page, claims of a text, passages of a claim
-MOST_TEXTS, MOST_CLAIMS, MOST_PASSAGES = 60, 80, 2
+#: at most so many texts on the page, and passages of a claim
+MOST_TEXTS, MOST_PASSAGES = 60, 2
 #: characters of a claim and of a passage
 CLAIM, PASSAGE = 300, 400
 #: ways of asking about a claim
@@ -87,7 +87,7 @@ def pieces_of(text: str, claims: Sequence[ReadClaim]) -> list[Piece]:
 class ShownText(NamedTuple):
     """A text ready to be read; ``counts`` has the marks of its labels and how many there are.
 
-    ``cut`` characters and ``more`` claims are not shown. ``passages`` are titles and texts.
+    ``cut`` characters are not shown. ``passages`` are titles and texts.
     """
 
     method: str
@@ -99,7 +99,6 @@ class ShownText(NamedTuple):
     passages: list[tuple[str, str]]
     counts: list[tuple[str, str, str, int]]
     cut: int
-    more: int
 
 
 def drawn_texts(by_topic: dict[str, list[str]], seed: int, most: int) -> list[str]:
@@ -181,9 +180,9 @@ class _StoredTexts:
 
     def _text(self, g: Generation, q: Question) -> ShownText:
         own = self.claims[g.id]
-        claims = [self._claim(n, c, g) for n, c in enumerate(own[:MOST_CLAIMS], start=1)]
+        claims = [self._claim(n, c, g) for n, c in enumerate(own, start=1)]
         number = Counter(c.label for c in claims)
-        cited = {p.id: p for c in own[:MOST_CLAIMS] for p in self._evidence(c)}
+        cited = {p.id: p for c in own for p in self._evidence(c)}
         return ShownText(
             line(g.method, 60) or "–",
             line(q.entity or q.text, 200),
@@ -194,7 +193,6 @@ class _StoredTexts:
             [(line(p.title, 120), line(p.text, PASSAGE)) for p in cited.values()],
             [(*mark, number[label]) for label, mark in CLAIM_MARKS.items() if number[label]],
             max(0, len(g.text) - SHOWN_CHARACTERS),
-            len(own) - len(claims),
         )
 
     def _evidence(self, c: Claim) -> list[Passage]:

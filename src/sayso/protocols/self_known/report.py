@@ -5,6 +5,7 @@ Sentences claim no more than the intervals allow. Texts to be read are in :mod:`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -48,7 +49,7 @@ OPINIONS = {"SK": "Self-Known", "SU": "Self-Unknown"}
 #: how a part of a slice is written before its value
 WORDS = {
     "part": "part ", "k": "K = ", "first": "first ", "claims": "number of claims: ",
-    "factuality": "people's factuality: ", "with": "with ",
+    "factuality": "people's factuality: ",
 }  # fmt: skip
 
 
@@ -69,8 +70,8 @@ class SelfKnownResults(Results):
 
     @property
     def columns(self) -> dict[str, Place]:
-        """Every method by what it is called, no two the same."""
-        return {name: {"method": method} for method, name in labels(self.methods).items()}
+        """Every method by what it is called."""
+        return {part_label("method", method): {"method": method} for method in self.methods}
 
     def headline(self, name: str, method: Place) -> Estimate | None:
         """Return a number of whole texts, of the first way of asking if it has several."""
@@ -79,17 +80,7 @@ class SelfKnownResults(Results):
 
 def part_label(key: str, value: str) -> str:
     """Return a part of a slice in words."""
-    named = ASKED.get(value) or OPINIONS.get(value) or line(value, 60) or DASH
-    return f"{WORDS.get(key, '')}{named}"
-
-
-def labels(methods: Sequence[str]) -> dict[str, str]:
-    """Return a name for each method, no two the same."""
-    names: dict[str, str] = {}
-    for method in methods:
-        name = part_label("method", method)
-        names[method] = name if name not in names.values() else f"{name} {len(names) + 1}"
-    return names
+    return f"{WORDS.get(key, '')}{ASKED.get(value) or line(value, 60) or DASH}"
 
 
 # ---- how page and terminal begin: one sentence for a reader without statistics
@@ -170,15 +161,17 @@ def support_read(
     results: SelfKnownResults, manifest: Manifest | None, run: RunFolder | None = None
 ) -> HowRead:
     """Return how well the support of claims is read."""
+    if manifest is None:
+        return HowRead()
     parts: list[PartRead] = []
-    for method in results.methods if manifest is not None else ():
+    for method in results.methods:
         checked = part_of(results.get("factscore", method=method).signature, "support")
         # people's labels come first, and the page compares the checker with them
         for by in checked.split("+") if PEOPLE_SAID not in checked else ():
             counts = reader_accuracy() if by == RulesSupport.signature else None
             if counts is not None:
                 parts.append(support_part(by, counts))
-            elif manifest is not None and by not in ("", "nobody"):
+            elif by not in ("", "nobody"):
                 parts.append(unknown_part(manifest, by, "checks claims", ""))
     return how_read(manifest, parts, run)
 
@@ -261,8 +254,7 @@ def numbers_table(
         if column is not None and label and where.keys() <= {*rows, "method"}:
             found.setdefault(label, {}).setdefault(column, e)
     values = dict.fromkeys(column for row in found.values() for column in row)
-    called = labels(results.methods) if across == "method" else {}
-    columns = {called.get(value) or part_label(across, value): value for value in values}
+    columns = {part_label(across, value): value for value in values}
     shown = dict([*found.items()][:MOST_ROWS])
     left = len(found) - len(shown)
     more = [f"{left:,} more rows are in the table metrics of the run."] if left else []
@@ -358,7 +350,6 @@ def _sections(results: SelfKnownResults, who: str) -> list[Section]:
 def curves_chart(
     curves: Mapping[str, Curve],
     width: int,
-    y: str,
     *,
     share: bool = True,
     panel: bool = False,
@@ -366,7 +357,7 @@ def curves_chart(
 ) -> charts.Drawing | None:
     """Draw up to six curves along the text, each point where its part ends.
 
-    The curves of a part stand side by side. ``share``: the axis is from 0 to 1; ``panel``:
+    The curves of a part stand side by side. ``share``: they are shares, else counts; ``panel``:
     factuality is bold, and what the model says of its claims is dashed; without ``lines`` points
     are not joined.
     """
@@ -374,9 +365,10 @@ def curves_chart(
         charts.point(name, float(Fraction(part)) + 0.01 * (at - (len(curves) - 1) / 2), e)
         for at, (name, curve) in enumerate(curves.items())
         for part, e in curve.items()
+        if re.fullmatch("[0-9]+/[1-9][0-9]*", part)
     ]
     bold, dashed = ([FACTUALITY], [*OPINIONS.values()]) if panel else ((), ())
-    titles = "position in the text, 1 = its end", y
+    titles = "position in the text, 1 = its end", "share" if share else "claims in a sentence"
     return charts.series_chart(
         points, width, titles, share=share, bold=bold, dashed=dashed, lines=lines
     )
@@ -398,7 +390,7 @@ def along_chart(results: SelfKnownResults, width: int) -> charts.Drawing | None:
     }
     lines = all(results.get("trend", **place).low is not None for place in methods.values())
     panel = len(methods) == 1
-    return curves_chart(curves, width, "share of claims", panel=panel, lines=lines)
+    return curves_chart(curves, width, panel=panel, lines=lines)
 
 
 # ---- the sheet
@@ -428,8 +420,11 @@ def sheet(
 ) -> Sheet:
     """Return all that is shown of the numbers; see :class:`sayso.protocols.protocol.Report`."""
     results = SelfKnownResults(estimates)
-    scores = [
-        (f"FActScore, {of}", results.get("factscore", **m)) for of, m in results.columns.items()
+    may_lack = [
+        (", ".join([NUMBERS[name].titled, *(part_label(*pair) for pair in e.where)]), e)
+        for name in ("factscore", "accept_rate")
+        for e in results.each(name)
+        if dict(e.where).keys() <= {"method", "mode"}
     ]
     opening = open_page(
         manifest,
@@ -456,29 +451,23 @@ def sheet(
         [
             corrected_section(run, NUMBERS, part_label),
             *_sections(results, questioned_model(manifest)),
-            missing_section([*scores, *_accepted(results)]),
+            missing_section(may_lack),
         ],
         cautions(results),
         support_read(results, manifest, run),
-        scores,
+        [(label, e) for label, e in may_lack if e.name == "factscore"],
         TERMS,
         METHOD,
     )
 
 
 def _tiles(results: SelfKnownResults) -> list[Tile]:
-    """Return the numbers of the headline; those of several methods stand in the first table."""
-    (method,) = results.columns.values() if len(results.methods) == 1 else ({"method": ""},)
-    found = [results.headline(name, method) for name in ("factscore", *OPINIONS)]
-    return [Tile(NUMBERS[e.name].titled, [("", e)]) for e in found if e is not None]
-
-
-def _accepted(results: SelfKnownResults) -> list[tuple[str, Estimate]]:
-    """Return the share of claims that the model accepts, of every method and way of asking."""
+    """Return the numbers of the sentence, which is about the first method."""
     return [
-        (", ".join(["accepted", *(part_label(*pair) for pair in e.where)]), e)
-        for e in results.each("accept_rate")
-        if not part_of(e.where, "part")
+        Tile(NUMBERS[name].titled, [(of if len(results.methods) > 1 else "", e)])
+        for of, method in [*results.columns.items()][:1]
+        for name in ("factscore", *OPINIONS)
+        if (e := results.headline(name, method)) is not None
     ]
 
 
