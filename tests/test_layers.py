@@ -301,7 +301,7 @@ FENCE: dict[str, dict[str, str]] = {
         "sayso.prompts.fence": "Field",
         "sayso.protocols.uncle": "UNCLE",
         "sayso.protocols.uncle.collect": "instructions",
-        "sayso.protocols.uncle.report": "alignment_section alignment_table",
+        "sayso.protocols.uncle.report": "TILES alignment_section alignment_table",
         "sayso.protocols.uncle.seeds": "Frame SeedSide compare_methods frame_of_run side_of_run",
         "sayso.protocols.uncle.settings": "Settings",
         "sayso.records": (

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from sayso.harmless import block, line
 from sayso.protocols.uncle import UNCLE
-from sayso.protocols.uncle.report import alignment_section, alignment_table
+from sayso.protocols.uncle.report import TILES, alignment_section, alignment_table
 from sayso.records import Estimate
 from sayso.report.answers import LABELS
 from sayso.report.charts import NARROW, Drawing, chart_row, forest_plot, point, series_chart
@@ -53,8 +53,6 @@ SWEPT = ("J_within", "unspoken_knowledge", "skill", "wrong_and_sure")
 HEADS = {name: UNCLE.metrics[name].column for name in (*PAPER, *BEYOND)}
 #: the head of a column -> what it is
 ABOUT = {HEADS[name]: UNCLE.metrics[name].defined for name in HEADS}
-#: number -> the one that is tested in its place
-TESTED = {"odds_ratio_within": "log_odds_within"}
 
 
 def unfinished(training: Training) -> str:
@@ -176,11 +174,10 @@ def changes(training: Training) -> NumberTable:
     """Return every difference of trained methods that stays clear, and J's in any case."""
     titles = {method.name: title for title, method in _methods(training).items()}
     trained = {method.name for method in training.methods if method.kind == "trained"}
-    heads = {TESTED.get(name, name): head for name, head in HEADS.items()}
     rows = {
         (
             f"{titles[one.method]} minus {titles.get(one.against, line(one.against, 60))}",
-            f"{heads.get(one.difference.name, line(one.difference.name, 40))}, "
+            f"{UNCLE.metrics.named(one.difference.name).column}, "
             f"{FORM_NAMES.get(one.form, one.form)}",
         ): one
         for one in training.changes
@@ -194,7 +191,7 @@ def changes(training: Training) -> NumberTable:
     }
     note = (
         f"Of {len(training.changes)} tests: those of J, and those with a corrected p below "
-        f"{CLEAR} (Holm, over all methods and numbers). Odds ratios are logarithms."
+        f"{CLEAR} (Holm, over all methods and numbers)."
     )
     return grid(
         "Paired differences with 95 % intervals",
@@ -412,14 +409,9 @@ def _tiles(training: Training) -> list[Tile]:
     if not trained:
         return []
     of = {"trained": trained[-1].name, "before": "instruction"}
-    parts = {
-        "UUR": "unknown facts that it hedged",
-        "over_hedge": "known facts that it hedged",
-        "J": "J: 0 = blind hedging, 1 = perfect",
-    }
     return [
         Tile(words, [(when, training.get(method, "short", name)) for when, method in of.items()])
-        for name, words in parts.items()
+        for name, words in TILES.items()
     ]
 
 

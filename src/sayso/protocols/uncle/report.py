@@ -501,17 +501,20 @@ METHOD = (
 )
 
 
+#: numbers of the headline, and what a tile calls them
+TILES = {
+    "UUR": "unknown facts that it hedged",
+    "over_hedge": "known facts that it hedged",
+    "J": "J: 0 = blind hedging, 1 = perfect",
+}
+
+
 def _tiles(numbers: Results) -> list[Tile]:
     """Return the four numbers of the headline."""
     forms = {NARROW_FORMS[form] if numbers.forms[1:] else "": form for form in numbers.forms}
-    parts = {
-        "UUR": "unknown facts that it hedged",
-        "over_hedge": "known facts that it hedged",
-        "J": "J: 0 = blind hedging, 1 = perfect",
-    }
     of_forms = [
         Tile(label, [(of, numbers.get(name, form=form)) for of, form in forms.items()])
-        for name, label in parts.items()
+        for name, label in TILES.items()
     ]
     known = numbers.get("p_known", form=_plain_form(numbers))
     return [Tile("facts it knew, by its draws", [("", known)]), *of_forms] if forms else []
