@@ -15,6 +15,7 @@ from sayso.engines.engine import MEMBERS, Capabilities, Engine
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.judges.reliability import JudgeCheck, place
+from sayso.people.agreement import RunAgreement
 from sayso.protocols.answer_table import AnswerRecord
 from sayso.records import Question, Verdict
 from sayso.report.notebook import html_table, shortened_line
@@ -205,7 +206,7 @@ def test_results_without_charts_or_answers_say_so_in_one_line() -> None:
         checked.plot()
     rows = [{"answer": "x " * n, "gold": "x", "mine": float(n)} for n in range(1, 5)]
     board = sayso.leaderboard(rows, ["mine"])
-    for done in (checked, board):
+    for done in (checked, board, RunAgreement("runs/a", "m", "rules", ())):
         with pytest.raises(sayso.InputError, match="keeps no answers") as refused:
             done.answers  # noqa: B018
         assert "\n" not in str(refused.value)

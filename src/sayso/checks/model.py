@@ -23,7 +23,7 @@ from sayso.harmless import line, well_formed
 from sayso.progress import Progress, Silent
 from sayso.protocols.uncle.measure import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
-from sayso.report.notebook import AnswerTable, Plotted, data_frame, html_table, short_repr
+from sayso.report.notebook import Plotted, data_frame, html_table, short_repr
 from sayso.report.number_tables import grid, render_table
 from sayso.report.terminal import say
 from sayso.runs.costs import add, dollars, known_price
@@ -87,11 +87,6 @@ class Check(Plotted, msgspec.Struct, frozen=True, kw_only=True):
     def to_pandas(self) -> Any:
         """Return the findings as a ``pandas.DataFrame``; InputError where that is not installed."""
         return data_frame(self.table())
-
-    @property
-    def answers(self) -> AnswerTable[Any]:
-        """None: raises InputError, because a check keeps only what ``seen`` quotes."""
-        raise InputError("a check of a model keeps no answers: `seen` of each finding quotes them")
 
     def __repr__(self) -> str:
         counts = Counter(finding.answer for finding in self.findings)

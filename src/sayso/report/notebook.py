@@ -112,7 +112,7 @@ def estimates_frame(estimates: Sequence[Estimate]) -> Any:
 
 
 class Plotted:
-    """A result that gives its charts by name; one that overrides nothing has none."""
+    """A result with charts by name and answers; one that overrides nothing has none of them."""
 
     __slots__ = ()
 
@@ -123,6 +123,11 @@ class Plotted:
     def plots(self) -> list[str]:
         """The names of the charts, the main one first."""
         return [figure.name for figure in self._figures()]
+
+    @property
+    def answers(self) -> AnswerTable[Any]:
+        """The answers behind the result; raises InputError where it keeps none."""
+        raise InputError(f"a {type(self).__name__} keeps no answers")
 
     def plot(self, name: str | None = None) -> Figure:
         """Return the main chart, or the one of a name from :attr:`plots`.

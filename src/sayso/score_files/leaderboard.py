@@ -27,7 +27,7 @@ from sayso.metrics.compare_scores import ScoreDifference
 from sayso.metrics.intervals import MANY
 from sayso.metrics.ranking import EQUAL, too_few
 from sayso.records import Estimate, InputError
-from sayso.report.notebook import AnswerTable, Plotted, data_frame, short_repr
+from sayso.report.notebook import Plotted, data_frame, short_repr
 from sayso.report.numbers import capital, covers, plain_number, with_interval
 from sayso.score_files.grade import (
     LEFT_OUT,
@@ -142,13 +142,6 @@ class Board(Plotted, msgspec.Struct, frozen=True):
         )
         numbers = [name for name in frame.columns if name not in ("score", "problem")]
         return frame.astype(dict.fromkeys(numbers, "float64"))
-
-    @property
-    def answers(self) -> AnswerTable[Any]:
-        """None: raises InputError, because a leaderboard is made of answers that you have."""
-        raise InputError(
-            "a leaderboard keeps no answers: they are the rows, or the file, that it was made of"
-        )
 
     def _figures(self) -> list[figures.Figure]:
         return auroc_figures(self)
