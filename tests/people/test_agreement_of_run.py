@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -380,8 +381,18 @@ def test_the_command_prints_tables_and_json(
     assert execute(["agreement", str(labeled), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["kinds"][0]["items"] == 60
-    assert execute(["agreement", str(labeled), str(labeled)]) == 0
-    assert ": short answers" in capsys.readouterr().out
+
+
+def test_two_runs_of_one_model_are_told_apart_by_their_folders(
+    labeled: Path, tmp_path: Path
+) -> None:
+    place = shutil.copytree(labeled, tmp_path / "elsewhere")
+    one, two = (agreement(run, resamples=50) for run in (labeled, place))
+    renamed = msgspec.structs.replace(two, model="other")
+    for second, name in ((two, "elsewhere: short answers"), (renamed, "other: short answers")):
+        main = agreement_sheet([one, second]).main
+        assert main is not None
+        assert [labels[0][-len(name) :] for labels, _ in main.rows][1] == name
 
 
 def test_a_negative_number_of_examples_is_one_line(

@@ -223,7 +223,7 @@ def test_labels_of_the_run_say_how_well_its_doubt_was_read(tmp_path: Path) -> No
         assert f"with people's labels: sayso agreement '{folder}'" in text
     write(folder)
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "People (A) labeled up to 60 of the 120" in page.replace("\xa0", " ")
+    assert "A labeled up to 60 of the 120" in page.replace("\xa0", " ")
     assert "sayso agreement" in page
     assert "label RUN" not in page
 

@@ -67,6 +67,7 @@ from sayso.records import (
 )
 from sayso.report.notebook import AnswerTable, Plotted, data_frame, short_repr
 from sayso.report.number_tables import NumberTable, grid
+from sayso.report.numbers import shown_whole
 from sayso.report.opening import PageOpening
 from sayso.report.sheet import Section, Sheet, render_sheet
 from sayso.report.terminal import say
@@ -139,7 +140,7 @@ class JudgeCheckResult(Plotted, JudgeCheck, frozen=True, kw_only=True):
             "CheckedJudge",
             (
                 f"judge {line(self.signature, 60)}",
-                f"{line(parts.name, 60)}: agreed on {_share(parts.agreed)}",
+                f"{line(parts.name, 60)}: agreed on {_agreed(parts)}",
                 f"injections: {len(attacks.changed)} of {attacks.tried} changed its verdict",
             ),
         )
@@ -173,7 +174,7 @@ def _shares(check: JudgeCheck) -> Iterator[tuple[str, str, CountedShare]]:
 
 
 def _estimate(share: CountedShare) -> Estimate:
-    """Return a share as a number of a table or a chart."""
+    """Return a share as a number of a table."""
     return Estimate(
         "agreed",
         value=share.value,
@@ -183,6 +184,11 @@ def _estimate(share: CountedShare) -> Estimate:
         denominator=share.of,
         n=share.of,
     )
+
+
+def _agreed(part: SetResult) -> str:
+    """Return the share of verdicts that agree: "89 % [82, 94] of 124"."""
+    return f"{shown_whole(_estimate(part.agreed), 0)} of {part.agreed.of:,}"
 
 
 def judge_check(
@@ -735,8 +741,8 @@ def render_judge(
 
 def judge_sheet(check: JudgeCheck) -> Sheet:
     """Return a check of a judge: how often it agrees with labels, and what made it err."""
-    attacks, own = check.injection, _share(check.ours.agreed)
-    sentence = f"The judge {check.signature} agrees with sayso's labels on {own}."
+    attacks, own = check.injection, _agreed(check.ours)
+    sentence = f"The judge {check.signature} agrees with sayso's labels on {own} verdicts."
     parts = [part for part in (check.ours, check.labelled) if part is not None]
     tables = [_stance_table(part) for part in parts]
     return Sheet(
@@ -824,10 +830,3 @@ def _closing(check: JudgeCheck) -> list[str]:
         f"{dollars(check.dollars_per_100)}",
         f"the whole check: {dollars(check.whole_dollars)}, {check.seconds:,.0f} s",
     ]
-
-
-def _share(share: CountedShare) -> str:
-    if share.value is None or share.low is None or share.high is None:
-        return "0 of 0"
-    percent = f"{share.value:.0%}".replace("%", " %")
-    return f"{share.count} of {share.of} ({percent} [{100 * share.low:.0f}–{100 * share.high:.0f}])"

@@ -593,13 +593,12 @@ def _sureness(table: LabeledTable, draws: _Draws) -> _Compared:
 
 def agreement_sheet(results: Sequence[RunAgreement]) -> Sheet:
     """Return how far the judges of runs agree with people: a row for each run and kind of items."""
-    kinds = [kind for result in results for kind in result.kinds]
-    parts = [f"{percent(kind.get('agreed').value, 0)} of {_counted(kind)}" for kind in kinds]
+    named = _named(results)
+    shares = [(kind.get("agreed"), kind.title) for kind in named.values()]
+    parts = [f"{percent(e.value, 0)} of {e.n:,} {title}" for e, title in shares]
     judges = in_one_phrase(list(dict.fromkeys(line(result.judge, 60) for result in results)))
     sentence = f"People confirm the judge {judges} on {in_one_phrase(parts)}."
-    sections = [
-        Section(kind.kind, name, _kind_tables(kind)) for name, (_, kind) in _named(results).items()
-    ]
+    sections = [Section(kind.kind, name, _kind_tables(kind)) for name, kind in named.items()]
     return Sheet(
         "How far does the judge agree with people?",
         PageOpening(sentence, ""),
@@ -609,37 +608,36 @@ def agreement_sheet(results: Sequence[RunAgreement]) -> Sheet:
     )
 
 
-def _counted(kind: KindAgreement) -> str:
-    return f"{kind.get('agreed').n:,} {kind.title}"
-
-
-def _named(results: Sequence[RunAgreement]) -> dict[str, tuple[RunAgreement, KindAgreement]]:
-    """Return the kinds of runs by name, which begins with the model where there are several."""
+def _named(results: Sequence[RunAgreement]) -> dict[str, KindAgreement]:
+    """Return the kinds of runs by name, which begins with the model, or folder, of several runs."""
+    names = [result.model for result in results]
+    if len(set(names)) < len(names):
+        names = [result.run for result in results]
     return {
-        f"{line(result.model, 60)}: {kind.title}" if results[1:] else kind.title: (result, kind)
-        for result in results
+        f"{line(name[-60:])}: {kind.title}" if names[1:] else kind.title: kind
+        for name, result in zip(names, results, strict=True)
         for kind in result.kinds
     }
 
 
 def _unweighted(results: Sequence[RunAgreement]) -> list[str]:
-    kinds = _named(results).items()
-    return [f"{name}: {UNWEIGHTED}" for name, (_, kind) in kinds if not kind.weighted]
+    named = _named(results).items()
+    return [f"{name}: {UNWEIGHTED}" for name, kind in named if not kind.weighted]
 
 
 def _shares(results: Sequence[RunAgreement]) -> NumberTable:
     """Return UNCLE's appendix B: how often people confirm and contradict the judge."""
     rows = _named(results)
     shown = {"people confirm it": "agreed", "people contradict it": "error", "no majority": "split"}
-    held = {e.name for _, kind in rows.values() for e in kind.numbers}
+    held = {e.name for kind in rows.values() for e in kind.numbers}
     return grid(
         f"The judge's verdicts{WITH_INTERVAL}",
-        {name: kind for name, (_, kind) in rows.items()},
+        rows,
         {words: name for words, name in shown.items() if name in held},
         lambda kind, name: Results(kind.numbers).find(name),
         labels=("judge",),
         notes=[
-            *(_counts_text(name, kind) for name, (_, kind) in rows.items()),
+            *(_counts_text(name, kind) for name, kind in rows.items()),
             "Intervals resample entities: they hold for these annotators.",
             *filter(None, (more_labels(result.run) for result in results)),
         ],

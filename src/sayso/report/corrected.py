@@ -21,7 +21,7 @@ from sayso.report.numbers import (
     difference_value,
     is_bare,
     metric_value,
-    shown_whole,
+    tight,
 )
 from sayso.report.sheet import Section
 from sayso.report.terminal import say
@@ -215,11 +215,11 @@ def corrected_differences(
 
     def gap(pair: tuple[CorrectedNumber, CorrectedNumber]) -> str:
         e = difference_of_corrected(*pair)
-        return f"{difference_value(e)} {difference_range(e)}".strip()
+        return tight(f"{difference_value(e)} {difference_range(e)}".strip())
 
     columns: dict[str, Callable[[tuple[CorrectedNumber, CorrectedNumber]], Entry]] = {
-        "A": lambda pair: shown_whole(pair[0].corrected),
-        "B": lambda pair: shown_whole(pair[1].corrected),
+        "A": lambda pair: pair[0].corrected,
+        "B": lambda pair: pair[1].corrected,
         "B minus A": gap,
     }
     rows = {
