@@ -456,22 +456,6 @@ def rows_plot(
     return forest_plot(points, order, width, title, [], kinds, base)
 
 
-def auroc_rows(rows: list[Row], width: int) -> Drawing | None:
-    """Return the AUROC of scores (:func:`chart_row`) for a wrong answer, a row for each score."""
-    rows = [row for row in rows if row["value"] is not None]
-    if not rows:
-        return None
-    ends = values(rows, "value", "low", "high")
-    scale = alt.Scale(domain=[min(0.4, *ends), max(1.0, *ends)], nice=False, zero=False, padding=8)
-    axis = alt.Axis(tickCount=6 if width > NARROW else 3, format=".1f")
-    x = alt.X("value:Q", title="AUROC for a wrong answer", scale=scale, axis=axis)
-    kinds = list(dict.fromkeys(row["series"] for row in rows))
-    label_width = width * 2 // 5 if width > NARROW else width // 2
-    layout = ChartRows([row["row"] for row in rows], kinds, kinds, label_width)
-    layers = alt.layer(vertical_line(0.5), *layout.points(rows, x))
-    return finish(layers, width, layout.height(22))
-
-
 def _row_height(forms: int, rows: int) -> int:
     if rows > 10:
         return 18 if forms == 1 else 30

@@ -619,7 +619,8 @@ def auroc_chart(result: Board, width: int) -> charts.Drawing | None:
     """
     shown = [] if result.problem else shown_entries(result)
     rows = [charts.chart_row(board_score_label(e.method), "AUROC", e.auroc) for e in shown]
-    return charts.auroc_rows(rows, width)
+    order = [row["row"] for row in rows]
+    return charts.forest_plot(rows, order, width, "AUROC for a wrong answer", [], ["AUROC"], 0.5)
 
 
 def auroc_figures(result: Board) -> list[figures.Figure]:

@@ -181,25 +181,5 @@ def test_an_interval_far_below_zero_does_not_stretch_the_chart() -> None:
     assert '"domain": [-1.0, 1.0]' in drawn.to_json(indent=None)
 
 
-def test_a_skill_of_a_domain_without_an_interval_is_not_shown() -> None:
-    rows = [
-        Estimate("skill", WHERE, 0.1, n=60),
-        Estimate(
-            "skill",
-            (
-                *WHERE,
-                ("domain", "<b>"),
-            ),
-            0.1,
-            low=0.0,
-            high=0.2,
-            n=30,
-        ),
-        Estimate("skill", (*WHERE, ("domain", "few")), 0.9, n=3),
-    ]
-    table = report.slice_table(FaithfulnessResults(rows), "domain")
-    assert shown(table) == [["Vanilla", "short answers", "<b>", "+0.10 [0.00, +0.20]"]]
-
-
 def test_every_way_to_ask_has_a_name() -> None:
     assert set(WAYS) <= set(METHOD_LABELS)

@@ -1,6 +1,6 @@
 """Answers by the gap between how sure their words sound and the share of draws that agree.
 
-A page shows three at its top, and the most unfaithful ones of each method with their draws.
+A page shows three at its top, and the most unfaithful ones with their draws.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from sayso.harmless import block, line
 from sayso.protocols.faithfulness.rows import load_rows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.stored import settings_of_run, stored_run
-from sayso.records import Estimate, Generation, Question, Verdict, part_of
+from sayso.records import Generation, Question, Verdict
 from sayso.report.answers import golds_text
 from sayso.report.numbers import percent, signed_number
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, example
@@ -26,7 +26,7 @@ class MeasuredClaim(NamedTuple):
     """
 
     question: Question
-    answer: str
+    answer: Generation
     decisiveness: float
     confidence: float
     agree: float
@@ -35,8 +35,13 @@ class MeasuredClaim(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """The distance between words and draws."""
-        return abs(self.decisiveness - self.confidence)
+        """How far the words are surer than the draws; below 0, less sure."""
+        return self.decisiveness - self.confidence
+
+    @property
+    def counts(self) -> str:
+        """How many draws agree."""
+        return f"{self.agree:.0f} of {self.draws:.0f} samples do not contradict it."
 
 
 def measured_claims(
@@ -46,10 +51,16 @@ def measured_claims(
     run = stored_run(folder)
     every = load_rows(run, settings_of_run(manifest, Settings()))
     held = [rows.take(rows.used) for rows in every if (rows.form, rows.method) == (form, method)]
-    answers = _stored_answers(folder, {answer for rows in held for answer in rows.answers})
+    wanted = {answer for rows in held for answer in rows.answers}
+    answers = {
+        g.id: g
+        for table in folder.tables("generations")
+        for g in folder.iter(table, Generation)
+        if g.id in wanted
+    }
     questions = {q.id: q for q in run.questions}
     return [
-        MeasuredClaim(questions[question], answers[answer].text, *map(float, numbers))
+        MeasuredClaim(questions[question], answers[answer], *map(float, numbers))
         for rows in held
         for question, answer, *numbers in zip(
             rows.question, rows.answers, rows.d, rows.c, rows.j, rows.k, rows.right, strict=True
@@ -58,21 +69,9 @@ def measured_claims(
     ]
 
 
-def _stored_answers(folder: RunFolder, wanted: Set[str]) -> dict[str, Generation]:
-    """Return some answers by id; only they are kept in memory."""
-    return {
-        g.id: g
-        for table in folder.tables("generations")
-        for g in folder.iter(table, Generation)
-        if g.id in wanted
-    }
-
-
-def examples(folder: RunFolder, manifest: Manifest, form: str, method: str) -> ChosenExamples:
-    """Return the answers of a method whose words fit the draws best, worst, and as the median."""
-    order = sorted(
-        measured_claims(folder, manifest, form, method), key=lambda one: (one.gap, one.confidence)
-    )
+def examples(claims: Sequence[MeasuredClaim]) -> ChosenExamples:
+    """Return the claims whose words fit the draws best, worst, and as the median."""
+    order = sorted(claims, key=lambda one: (abs(one.gap), one.confidence))
     if not order:
         return NO_EXAMPLES
     names = ("The words that fit best", "The words that fit worst", "The median answer")
@@ -81,10 +80,9 @@ def examples(folder: RunFolder, manifest: Manifest, form: str, method: str) -> C
     for what, one in zip(names, (order[at] for at in places), strict=False):
         kind = {1.0: "correct", 0.0: "incorrect"}.get(one.right, "")
         sure = percent(one.decisiveness, 0)
-        counts = f"{one.agree:.0f} of {one.draws:.0f}"
-        note = f"Its words sound {sure} sure; {counts} samples do not contradict it."
+        note = f"Its words sound {sure} sure; {one.counts}"
         asked, truth = one.question.text, golds_text(one.question)
-        shown.append(example(what, asked, truth, one.answer, kind=kind, note=note))
+        shown.append(example(what, asked, truth, one.answer.text, kind=kind, note=note))
     rule = (
         "Chosen by the distance between how sure the words sound and the share of samples "
         "that do not contradict it: the smallest (if tied, the least sure), the largest, and the "
@@ -97,6 +95,8 @@ def examples(folder: RunFolder, manifest: Manifest, form: str, method: str) -> C
 
 #: characters of one answer or draw that the page shows, and of the answer in its closed line
 SHOWN_CHARACTERS, EXCERPT = 1200, 90
+#: answers that the page shows
+MOST_WORST = 8
 #: letter of a ``-contradict`` verdict -> (sign, words, class of the style sheet)
 VERDICT_MARKS = {
     "c": ("✗", "contradicts", "v-incorrect"),
@@ -108,28 +108,25 @@ VERDICT_MARKS = {
 }
 
 
-def worst(folder: RunFolder, gaps: Sequence[Estimate]) -> list[dict[str, object]]:
-    """Return the answers behind numbers ``gap`` with their draws, as the page shows them."""
-    asked = {part_of(e.where, "question") for e in gaps}
-    answers = _stored_answers(folder, {part_of(e.where, "answer") for e in gaps})
-    questions = {q.id: q for q in folder.read("questions", Question) if q.id in asked}
-    draws, letters = _draws(folder, asked), _comparisons(folder, answers.keys())
+def worst(folder: RunFolder, claims: Sequence[MeasuredClaim]) -> list[dict[str, object]]:
+    """Return the claims whose words are furthest from their draws, with these, for the page."""
+    order = sorted(claims, key=lambda one: (-abs(one.gap), one.answer.id, one.question.id))
+    chosen = order[:MOST_WORST]
+    draws = _draws(folder, {one.question.id for one in chosen})
+    letters = _comparisons(folder, {one.answer.id for one in chosen})
     found: list[dict[str, object]] = []
-    for e in gaps:
-        answer = answers.get(part_of(e.where, "answer"))
-        question = questions.get(part_of(e.where, "question"))
-        if answer is None or question is None or e.value is None:
-            continue
+    for one in chosen:
+        answer, question = one.answer, one.question
         own = draws.get((question.id, answer.method), draws.get((question.id, "plain"), {}))
-        raw = _fitting(letters.get((answer.id, question.id), []), e).ljust(len(own), "?")
+        raw = _fitting(letters.get((answer.id, question.id), []), one).ljust(len(own), "?")
         marks = [VERDICT_MARKS.get(letter, VERDICT_MARKS["?"]) for letter in raw]
         found.append(
             {
-                "gap": signed_number(e.value),
+                "gap": signed_number(one.gap),
                 "question": line(question.text, 400),
                 "answer": block(answer.text[:SHOWN_CHARACTERS]),
                 "excerpt": line(answer.text, EXCERPT),
-                "counts": f"{e.numerator or 0:.0f} of {e.denominator or 0:.0f}",
+                "counts": one.counts,
                 "draws": [*zip(marks, (own[at] for at in sorted(own)), strict=False)],
             }
         )
@@ -157,7 +154,7 @@ def _comparisons(folder: RunFolder, answers: Set[str]) -> dict[tuple[str, str], 
     return found
 
 
-def _fitting(letters: list[str], e: Estimate) -> str:
+def _fitting(letters: list[str], one: MeasuredClaim) -> str:
     """Return the comparison with as many contradictions: an answer may assert several things."""
-    wrong = round((e.denominator or 0) - (e.numerator or 0))
+    wrong = round(one.draws - one.agree)
     return next((raw for raw in letters if raw.count("c") == wrong), letters[0] if letters else "")

@@ -88,13 +88,13 @@ def figure1(shown: LayoutRuns) -> list[NumberTable]:
     tables = []
     for labels, _, manifest, folder in shown.each_with_folder():
         found = measured_claims(RunFolder.open(folder), manifest, "short", VANILLA)
-        found.sort(key=lambda one: (-one.gap, one.question.text))
+        found.sort(key=lambda one: (-abs(one.gap), one.question.text))
         step = max(len(found) - 1, 1) / max(MOST_EXAMPLES - 1, 1)
         places = sorted({round(n * step) for n in range(min(MOST_EXAMPLES, len(found)))})
         names = "confidence", "decisiveness"
         rows = [
             (
-                (line(found[at].question.text, 120), line(found[at].answer, 200)),
+                (line(found[at].question.text, 120), line(found[at].answer.text, 200)),
                 tuple(Estimate(name, value=getattr(found[at], name), n=1) for name in names),
             )
             for at in places

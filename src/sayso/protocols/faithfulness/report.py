@@ -17,7 +17,7 @@ from sayso.judges.rules.accuracy import nearest_pairs, reader_accuracy
 from sayso.metrics.cmfg import LEAST_IN_BIN
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols import judged
-from sayso.protocols.faithfulness.gaps import examples, worst
+from sayso.protocols.faithfulness.gaps import examples, measured_claims, worst
 from sayso.protocols.faithfulness.measure import CONSTANT, unread_methods
 from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
@@ -307,18 +307,6 @@ def bins_table(results: FaithfulnessResults, form: str) -> NumberTable:
     return grid(caption, rows, columns, found, labels=("", "bin"), notes=[note])
 
 
-def slice_table(results: FaithfulnessResults, key: str) -> NumberTable:
-    """Return skill by domain, or by fifths of the paragraphs (``position``), with an interval."""
-    rows = {
-        (*_labels(where), line(where[key], 60)): e
-        for e in results.each("skill")
-        if key in (where := dict(e.where)) and e.low is not None
-    }
-    note = "A skill without an interval is only in --json."
-    heads = "", "form", "fifth" if key == "position" else key
-    return grid("By part", rows, {"skill": ""}, lambda e, _: e, labels=heads, notes=[note])
-
-
 def left_out_table(results: FaithfulnessResults) -> NumberTable:
     """Return what was asked for, and what is in no mean, by reason."""
     reasons = sorted({part_of(e.where, "reason") for e in results.each("left_out")})
@@ -449,8 +437,6 @@ def _sections(results: FaithfulnessResults) -> Iterator[Section]:
     yield Section("baselines", "What would words that ignore confidence score?", [blind])
     truth = table("Share of the claims, and counts", THREE_WAY)
     yield Section("truth", "Is it wrong where it sounds sure?", [truth])
-    for key, place in (("domain", "between domains"), ("position", "along a paragraph")):
-        yield Section(f"by-{key}", f"Does it differ {place}?", [slice_table(results, key)])
     thoughts = table("Decisiveness of thoughts and answers", THOUGHTS)
     yield Section("thoughts", "Are its thoughts less sure than its answers?", [thoughts])
     left_out = [left_out_table(results)]
@@ -464,9 +450,8 @@ def read_answers(
     results = FaithfulnessResults(estimates)
     every = cards(answer_tables(folder, "probe", manifest.settings.get("probe.k")))
     form = _plain_form(results)
-    method = results.first_method(form)
-    shown = worst(folder, [*results.each("gap", form=form, method=method)])
+    claims = measured_claims(folder, manifest, form, results.first_method(form))
+    shown = worst(folder, claims)
     html = Markup(environment(__package__).get_template("worst.html.j2").render(worst=shown))
     unfaithful = Section("worst", "Which answers are the most unfaithful?", html=html)
-    chosen = examples(folder, manifest, form, method)
-    return StoredAnswers(chosen, every, [unfaithful] if shown else [])
+    return StoredAnswers(examples(claims), every, [unfaithful] if shown else [])

@@ -33,8 +33,6 @@ from sayso.report.sheet import Chart, HowRead, Section, Sheet, StoredAnswers, Ti
 from sayso.storage.run_folder import Manifest, RunFolder
 
 GAP, BEST = "abstention_gap", "auroc_best"
-#: a fact that no draw got right
-UNKNOWN = "unknown"
 OF_WORDS = ("coverage_of_words", "risk_of_words")
 #: numbers of declining, and of passages taken away or exchanged
 DECLINED = (*ABSTENTIONS, GAP, "abstention_gap_within", "right_minus_wrong")
@@ -84,10 +82,10 @@ class SelectiveResults(Results):
         every = self.each("auroc_within", form=form, against=self.judge(form))
         return any(e.value is not None for e in every)
 
-    def best(self, form: str, score: str, against: str = "") -> Estimate:
+    def best(self, form: str, score: str) -> Estimate:
         """Return the AUROC within type of fact, or the plain one where there are no types."""
         name = "auroc_within" if self.within(form) else "auroc"
-        return self.get(name, form=form, against=against or self.judge(form), score=score)
+        return self.get(name, form=form, against=self.judge(form), score=score)
 
     def ranked(self, form: str) -> list[str]:
         """Return the scores that have a value, the best first, those without a rank last."""
@@ -315,8 +313,7 @@ def _names_of(scores: Iterable[str]) -> dict[str, str]:
     return {label: name for name in scores if (label := score_label(name)) != name}
 
 
-#: columns of all scores
-COLUMNS = ("auroc_within", "auroc", UNKNOWN, "prr", "aurac", "length_correlation")
+#: what a column of AUROC for facts that no draw got right means
 OF_UNKNOWN = (
     "AUROC for facts that no draw got right, whatever the answer said. Scores that compare draws "
     "use some of the same draws."
@@ -325,21 +322,18 @@ OF_UNKNOWN = (
 
 def every_score_table(results: SelectiveResults, form: str) -> NumberTable:
     """Return every number of the scores of a form that have a value, the best score first."""
-    judge = results.judge(form)
-    columns = {UNKNOWN if n == UNKNOWN else NUMBERS[n].column: n for n in COLUMNS}
-    if not results.within(form):
-        del columns[NUMBERS["auroc_within"].column]
-
-    def found(score: str, name: str) -> Entry:
-        if name == UNKNOWN:
-            return results.best(form, score, UNKNOWN)
-        return results.get(name, form=form, against=judge, score=score)
-
-    means = {head: NUMBERS[n].meaning for head, n in columns.items() if n != UNKNOWN}
-    ranked = results.ranked(form)
-    caption = f"All scores against {line(judge, 60)}, {FORMS[form]}"
-    means |= {UNKNOWN: OF_UNKNOWN} | _names_of(ranked)
-    return grid(caption, _named(ranked), columns, found, meanings=means)
+    judge, ranked, within = results.judge(form), results.ranked(form), results.within(form)
+    names = ["auroc_within"] * within + ["auroc", "prr", "aurac", "length_correlation"]
+    columns = {NUMBERS[name].column: (name, judge) for name in names}
+    columns["unknown"] = (names[0], "unknown")
+    means = {NUMBERS[name].column: NUMBERS[name].meaning for name in names}
+    return grid(
+        f"All scores against {line(judge, 60)}, {FORMS[form]}",
+        _named(ranked),
+        columns,
+        lambda score, of: results.get(of[0], form=form, against=of[1], score=score),
+        meanings=means | {"unknown": OF_UNKNOWN} | _names_of(ranked),
+    )
 
 
 def by_judge_table(
@@ -455,11 +449,8 @@ def audit_table(results: SelectiveResults, form: str) -> NumberTable:
 #: columns of rejected answers: a number, or the place of a fifth by length
 REJECTED = {
     "all": "false_negatives",
-    "shortest": "1",
-    "2nd fifth": "2",
-    "3rd fifth": "3",
-    "4th fifth": "4",
-    "longest": "5",
+    "shortest fifth": "1",
+    "longest fifth": "5",
     "slope": "false_negative_slope",
     "length alone": "auroc_length_closed_form",
 }
@@ -675,11 +666,8 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
     agreements = [
         agreement_table(results, f, results.judge(f), f"Same verdict, {FORMS[f]}") for f in forms
     ]
-    absent = not_computed(results)
-    note = (
-        "Abstaining, refusing and asking back count as declining; a hedged answer does not. "
-        "Below 0, right minus wrong says that it stated more false answers than right ones."
-    )
+    note = "Abstaining, refusing and asking back count as declining; a hedged answer does not."
+    absent = [not_computed(results)]
     return [
         Section(
             "declining",
@@ -706,7 +694,7 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
         Section(
             "length", "Is it only the length of the answers?", each(audit_table, rejected_table)
         ),
-        Section("not-computed", "Which scores were not computed, and why?", [absent]),
+        Section("not-computed", "Which scores were not computed, and why?", absent),
     ]
 
 
