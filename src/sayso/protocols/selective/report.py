@@ -289,7 +289,7 @@ def best_scores_table(results: SelectiveResults) -> NumberTable:
     forms = {FORMS[form]: form for form in results.forms if results.ranked(form)}
     most = SHOWN // max(1, len(forms))
     best = [name for form in forms.values() for name in results.scores(form)[:most]]
-    best += [n for n in REFERENCES if any(n in results.ranked(f) for f in forms.values())]
+    best += [n for n in (LENGTH, WORDS) if any(n in results.ranked(f) for f in forms.values())]
     within = " within type of fact" if any(map(results.within, forms.values())) else ""
     note = f"The {most} best of each form; of equal scores the choice is arbitrary. All are below."
     caption = f"Right answers against others: AUROC{within} (.5 = chance)"
@@ -577,7 +577,7 @@ def _declining_tiles(results: SelectiveResults, form: str) -> list[Tile]:
     told = results.of_judge(GAP, form, **dict(TOLD)).value is not None
     asked = {"plainly": {}, "told to hedge": dict(TOLD)} if told else {"": {}}
     labels = dict(zip(ABSTENTIONS, (f"declined of {kind}" for kind in KINDS), strict=True))
-    labels[GAP] = "G, their difference: 1 = perfect, 0 = blind, below 0 = declines the wrong ones"
+    labels[GAP] = "abstention gap G: 1 = perfect, 0 = blind, < 0 = backwards"
     return _tiles(
         (label, [(how, results.of_judge(name, form, **part)) for how, part in asked.items()])
         for name, label in labels.items()
