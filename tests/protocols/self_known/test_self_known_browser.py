@@ -48,7 +48,12 @@ def test_a_text_is_opened_and_its_evidence_read_by_keyboard(
     page.keyboard.press("Enter")
     assert listed.count() == 6
     said = listed.first.inner_text()
-    for part in ("✓ supported", "its words .90", "or none? yes (.81)", "evidence: About Entity"):
+    for part in (
+        "✓ supported",
+        "its words .90",
+        "or none of these? yes (.81)",
+        "evidence: About Entity",
+    ):
         assert part in said
     assert "unretrieved" in listed.nth(3).inner_text()
     assert "was born." in first.locator(".note").last.inner_text()  # the passage

@@ -17,7 +17,7 @@ from sayso import report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.harmless import block
 from sayso.protocols import self_known
-from sayso.protocols.self_known.marked import ReadClaim, drawn_texts, pieces_of, read_drawn
+from sayso.protocols.self_known.marked import MarkedTexts, ReadClaim, drawn_texts, pieces_of
 from sayso.protocols.self_known.report import sheet
 from sayso.protocols.settings import replace
 from sayso.records import Claim, Estimate, Generation, Request, Sentence, slice_of
@@ -91,7 +91,7 @@ def test_a_claim_that_is_not_in_its_text_is_listed_and_said_so(tmp_path: Path) -
         Claim("plain-0-1", "plain-0", 9, 7, 7, "no sentence 9"),
     ]
     run.write("claims/long", lost, Claim)
-    ((text,), _) = read_drawn(run)
+    (text,) = MarkedTexts(run).drawn(0)
     assert [c.number for p in text.pieces for c in p.ended] == [1]
     assert text.pieces[0].text == "Entity 0 was born in Ripley."
     assert text.claims[1].span is None
@@ -100,10 +100,14 @@ def test_a_claim_that_is_not_in_its_text_is_listed_and_said_so(tmp_path: Path) -
 
 
 def test_what_is_known_of_a_claim_stands_in_its_list(tmp_path: Path) -> None:
-    (text,), total = read_drawn(make_long_run(tmp_path / "run", 1, ("plain",)))
-    assert total == 1
+    (text,) = MarkedTexts(make_long_run(tmp_path / "run", 1, ("plain",))).drawn(0)
     assert [c.label for c in text.claims] == ["S", "NS", "IR"]
-    for part in ("sentence 1 of 3", "its words .90", "or none? yes (.81)", "evidence: About"):
+    for part in (
+        "sentence 1 of 3",
+        "its words .90",
+        "or none of these? yes (.81)",
+        "evidence: About",
+    ):
         assert part in text.claims[0].known  # .90 = exp(-.1)
     assert text.passages == [("About Entity 0", "Entity 0 was born. ")]
 
@@ -288,7 +292,7 @@ def test_long_texts_are_cut_and_claims_beyond_the_cut_are_listed(tmp_path: Path)
     )  # fmt: skip
     run.write("sentences/long", [Sentence("plain-0", 1, 0, len(long))], Sentence)
     run.write("claims/long", [Claim("plain-0-0", "plain-0", 1, 9_000, 9_010, "far")], Claim)
-    ((text,), _) = read_drawn(run)
+    (text,) = MarkedTexts(run).drawn(0)
     assert text.cut == 9_000
     assert [c.claim for c in text.claims] == ["far"]
     assert "9,000 more characters" in report.write(run).read_text(encoding="utf-8")

@@ -31,8 +31,6 @@ from sayso.storage.run_folder import RunFolder
 PAPER = "Tu et al. 2024 (arXiv 2411.15993)"
 #: the method of texts that were written with passages
 RETRIEVED = "retrieval"
-#: who checked claims that people labeled
-PEOPLE = "people"
 #: characters of a claim or a prompt in a table
 MOST = 600
 #: (name, slice) of numbers by what they are called
@@ -77,6 +75,7 @@ class Along(NamedTuple):
 
 #: kinds of claims, and the beginning of the names of their numbers
 KINDS = ("supported", "unsupported", "irrelevant")
+MAINLY = {"mode": MAIN}
 
 
 def _opinions(mode: str) -> Series:
@@ -110,12 +109,9 @@ FIGURE2 = (
 FIGURE3 = Along(
     f'Factuality along the text, asked "{ASKED[MAIN]}"',
     {
-        what: (name, {"mode": MAIN})
-        for what, name in {
-            "labeled": "labeled_factuality",
-            "Equation 3, each part's own SK and SU (the paper)": "equation3_in_sample",
-            "Equation 3, SK and SU of other texts (flat by construction)": "equation3",
-        }.items()
+        "labeled": ("labeled_factuality", MAINLY),
+        "Equation 3, each part's own SK and SU (the paper)": ("equation3_in_sample", MAINLY),
+        "Equation 3, SK and SU of other texts (flat by construction)": ("equation3", MAINLY),
     },
 )
 FIGURE4 = Along(
@@ -213,9 +209,10 @@ class _Stored(NamedTuple):
         curve = {}
         for part in range(bins):
             here = number[(place == part) & (number > 0)]
-            value = float(here.mean()) if len(here) else None
-            why = None if len(here) else "no sentence with claims"
-            curve[f"{part + 1}/{bins}"] = Estimate("claims", value=value, n=len(here), problem=why)
+            e = Estimate("claims", n=len(here), problem="no sentence with claims")
+            if len(here):
+                e = Estimate("claims", value=float(here.mean()), n=len(here))
+            curve[f"{part + 1}/{bins}"] = e
         return curve
 
 
@@ -239,8 +236,8 @@ def figure7(shown: LayoutRuns) -> list[NumberTable]:
     found: dict[Labels, _Stored] = {}
     notes = []
     for people, by, labeled in every:
-        for tool, reader, texts in every if by == PEOPLE else ():
-            if reader != PEOPLE and texts & labeled:
+        for tool, reader, texts in every if by == measure.PEOPLE_SAID else ():
+            if reader != by and texts & labeled:
                 for one, who in ((people, by), (tool, reader)):
                     found[(*one.labels, part_label("method", one.texts.method), who)] = one
                 notes.append(
@@ -290,20 +287,13 @@ def table2(shown: LayoutRuns) -> list[NumberTable]:
         said = {v.target: v.label for v in run.verdicts(f"self-{MAIN}")}
         looked_up = (p.text.strip() for p in run.table(f"passages/{rows.STAGE}", Passage))
         passages = [t for t in dict.fromkeys(looked_up) if t and t[:MOST] in other.prompt]
-        found: list[tuple[Labels, tuple[str | None, ...]]] = [
-            (
-                (name, line(c.claim.text, MOST)),
-                ("yes" if c.supported else "no", said.get(c.claim.id) or "not asked", str(before)),
-            )
-            for name, c, before in (
-                ("claim without passages", one, 0),
-                ("claim with passages", other, len(passages)),
-            )
-        ]
-        found += [
-            ((f"passage {n}", line(text, MOST)), (None, None, None))
-            for n, text in enumerate(passages, 1)
-        ]
+        found: list[tuple[Labels, tuple[str | None, ...]]] = []
+        named = {"claim without passages": (one, 0), "claim with passages": (other, len(passages))}
+        for name, (c, before) in named.items():
+            right, answer = "yes" if c.supported else "no", said.get(c.claim.id) or "not asked"
+            found.append(((name, line(c.claim.text, MOST)), (right, answer, str(before))))
+        for n, text in enumerate(passages, 1):
+            found.append(((f"passage {n}", line(text, MOST)), (None, None, None)))
         caption = (
             f"{' · '.join(labels)}: a claim, the claim closest to it in words in the text written "
             "with passages, and passages of that text's prompt."

@@ -16,7 +16,7 @@ from sayso.harmless import line
 from sayso.judges.rules.accuracy import reader_accuracy
 from sayso.judges.support import RulesSupport
 from sayso.protocols.judged import PartRead, how_read, support_part, unknown_part
-from sayso.protocols.self_known.marked import text_examples, texts_section
+from sayso.protocols.self_known.marked import MarkedTexts
 from sayso.protocols.self_known.measure import LEAST_TOPICS, PEOPLE_SAID
 from sayso.protocols.self_known.measure import cautions as measured_cautions
 from sayso.protocols.self_known.numbers import NUMBERS
@@ -396,11 +396,7 @@ def along_chart(results: SelfKnownResults, width: int) -> charts.Drawing | None:
 # ---- the sheet
 
 TERMS = (
-    (
-        "supported, S; unsupported, NS",
-        "A passage of the knowledge source, or a person, confirms the claim; or nothing does. "
-        "Claims that are irrelevant to the subject count as neither.",
-    ),
+    ("supported", "A passage of the knowledge source, or a person, confirms the claim."),
     (
         "part of the text",
         "Sentence i of n is at position i/n; each part includes its right edge. A text with fewer "
@@ -479,5 +475,5 @@ def read_answers(
     Typical is the text with the median share of supported claims.
     """
     method = "".join(SelfKnownResults(estimates).methods[:1])
-    texts = texts_section(folder, page_seed(manifest))
-    return StoredAnswers(text_examples(folder, method), (), [texts])
+    texts = MarkedTexts(folder)
+    return StoredAnswers(texts.examples(method), (), [texts.section(page_seed(manifest))])
