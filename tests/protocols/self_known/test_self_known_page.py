@@ -229,7 +229,7 @@ def test_a_run_is_one_screen_and_verbose_prints_every_table() -> None:
     report.render_run(found, Console(file=short, width=80), manifest(), None)
     report.render_run(found, Console(file=long, width=80), manifest(), None, verbose=True)
     assert len(short.getvalue().splitlines()) <= 40
-    for name in ("supported claims", "part 5/5", "Self-Known", "claims per answer"):
+    for name in ("supported claims", "part 5/5", "Self-Known", "claims per text"):
         assert name in short.getvalue()
     assert "order of the options" not in short.getvalue()
     assert "order of the options" in " ".join(long.getvalue().split())

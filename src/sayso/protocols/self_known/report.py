@@ -191,8 +191,15 @@ def cautions(results: SelfKnownResults) -> list[str]:
 
 #: parts of the text that the first table has room for, and rows of any other
 FEW_PARTS, MOST_ROWS = 10, 100
-#: rows of the first table, behind those along the text
-FIRST = ("trend", *OPINIONS, "claims_per_answer", "irrelevant_share", "recall")
+#: rows of the first table, as they are called there
+FIRST = {
+    "factscore": "supported claims",
+    "trend": "slope along the text",
+    **OPINIONS,
+    "claims_per_answer": "claims per text",
+    "irrelevant_share": "irrelevant claims",
+    "recall": "requested facts right",
+}
 WHOLE = (
     *("factuality_micro", "factscore_penalized", "last_minus_first", "claims_per_sentence"),
     *("sentences_per_answer", "response_rate", "empty_texts", "kept_answers"),
@@ -267,19 +274,18 @@ def numbers_table(
 def first_table(results: SelfKnownResults) -> NumberTable:
     """Return how much is supported, in all and along the text, and what the model notices."""
     parts = results.values("part")
-    rows: dict[str, tuple[str, Place]] = {NUMBERS["factscore"].titled: ("factscore", {})}
+    rows: dict[str, tuple[str, Place]] = {label: (name, {}) for name, label in FIRST.items()}
     rows |= {
-        f"… in {part_label('part', part)}": (FACTUALITY, {"part": part})
+        f"supported in {part_label('part', part)}": (FACTUALITY, {"part": part})
         for part in (parts if len(parts) <= FEW_PARTS else ())
     }
-    rows |= {NUMBERS[name].titled: (name, {}) for name in FIRST}
     asked = [f'Self-Known and Self-Unknown: asked "{ASKED[results.mode]}"']
     return grid(
         "Value [95 % interval, sampling error only] count",
         rows,
         results.columns,
         lambda row, method: _shown(results.headline(row[0], {**method, **row[1]})),
-        meanings=MEANINGS,
+        meanings={label: NUMBERS[name].meaning for name, label in FIRST.items()},
         notes=asked if results.values("mode") else (),
     )
 
@@ -458,10 +464,10 @@ def sheet(
 
 
 def _tiles(results: SelfKnownResults) -> list[Tile]:
-    """Return the numbers of the sentence, which is about the first method."""
+    """Return the numbers of the headline; those of several methods stand in the first table."""
     return [
-        Tile(NUMBERS[name].titled, [(of if len(results.methods) > 1 else "", e)])
-        for of, method in [*results.columns.items()][:1]
+        Tile(NUMBERS[name].titled, [("", e)])
+        for method in (results.columns.values() if len(results.methods) == 1 else ())
         for name in ("factscore", *OPINIONS)
         if (e := results.headline(name, method)) is not None
     ]
