@@ -130,7 +130,7 @@ def test_what_is_shown_is_never_of_older_labels_or_numbers(
     with LabelStore.open(run) as store:
         for one in store.labels():
             store.withdraw(one.item, "A", f"undo {one.item}")
-    assert "uncle/corrected" not in sayso.study([run]).tables
+    assert not any(number.corrected for number in sayso.study([run]).numbers("uncle"))
     assert not (plain / "corrected.parquet").exists()
 
 
@@ -159,13 +159,11 @@ def by_name(numbers: list[CorrectedNumber]) -> dict[str, CorrectedNumber]:
 
 
 def shown_by_study(run: Path) -> object:
-    """Return the corrected J of short answers in the table of a study."""
-    (entries,) = [
-        entries
-        for labels, entries in sayso.study([run]).table("uncle/corrected").rows
-        if labels[0] == "J" and labels[1].startswith("short")
-    ]
-    return entries[1]
+    """Return the corrected J of short answers in a study."""
+    numbers = sayso.study([run]).numbers("uncle")
+    (one,) = (n for n in numbers if n.name == "J" and n.where == (("form", "short"),))
+    assert one.corrected
+    return one.means[0]
 
 
 def test_other_settings_of_counting_have_none(

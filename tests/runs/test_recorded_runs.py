@@ -329,13 +329,9 @@ def test_files_with_other_questions_say_what_differs(
         results.append(sayso.run("selective", model=model, out=f"runs/{name}", report=False))
     found = sayso.study([result.path for result in results], resamples=100)
     assert found.data == ["first", "second"]
-    (told,) = [note for note in found.notes("selective") if note.startswith("first (")]
-    assert told == (
-        "first (4 questions) and second (3 questions) share 3 questions, 1 with other golds: no "
-        "model has both, so models are not compared across them. sayso compares only answers to "
-        "the same questions: give all files to one command (sayso study --answers FILE FILE), or "
-        "run the models on one data set"
-    )
+    (told,) = [note for note in found.notes("selective") if note.startswith("first (4)")]
+    assert "second (3) share 3 questions" in told
+    assert "--answers FILE FILE" in told
 
 
 # ---- long texts

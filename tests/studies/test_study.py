@@ -38,7 +38,7 @@ from sayso.studies.report import (
     layout_tables,
     layouts,
     render_study,
-    study_sheets,
+    study_sheet,
     write_study,
     write_tables,
 )
@@ -148,9 +148,7 @@ def test_a_large_table_is_csv_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("sayso.studies.report.LARGE", 20)
     write_tables([table], tmp_path)
     assert [f.name for f in (tmp_path / "p").iterdir()] == ["t.csv"]
-    short = (tmp_path / "p/t.csv").read_text()
-    assert short.splitlines()[1] == "0,0.333333,0.1,,0,"
-    assert len(short.splitlines()) == len(whole.splitlines()) == 21
+    assert (tmp_path / "p/t.csv").read_text() == whole
 
 
 # ---- running
@@ -380,16 +378,14 @@ def test_the_headline_numbers_are_open_and_all_else_is_folded(found: Study, fold
     page = (folder / "study" / "index.html").read_text(encoding="utf-8")
     parts = re.findall(r'<details class="part" id="([\w-]+)"( open)?>', page)
     assert [name for name, is_open in parts if is_open] == ["numbers"]
-    assert {"uncle-clear", "uncle-all", "uncle-data", "runs", "made", "reading"} <= dict(
-        parts
-    ).keys()
+    assert {"clear", "all", "data", "runs", "made", "reading"} <= dict(parts).keys()
     (target,) = re.findall(r'class="skip" href="#([\w-]+)"', page)
     assert f'id="{target}"' in page
     # the terminal is the beginning of the page, on one screen
     out = io.StringIO()
     render_study(found, Console(file=out, width=80))
     assert len(out.getvalue().splitlines()) <= 40
-    (sheet,) = study_sheets(found).values()
+    sheet = study_sheet(found)
     assert "KCR" not in out.getvalue()
     assert "KCR" in page
     assert sheet.main is not None
@@ -466,12 +462,12 @@ def test_probes_of_another_model_of_the_study_are_used(tmp_path: Path) -> None:
     assert study.notes("uncle") == [
         "tuned is judged by the facts that base knows, so they know the same share by construction"
     ]
-    (sheet,) = study_sheets(study).values()
+    sheet = study_sheet(study)
     assert "how many facts they know" not in sheet.opening.sentence
     assert "how reliably they admit" in sheet.opening.sentence
     heads = study.table("headline").columns
     assert heads[0] == "facts that it knows"
-    assert [head for head in heads if "rank" in head] == ["rank by J, both forms"]
+    assert [head for head in heads if "rank" in head] == ["rank by J"]
 
 
 def test_the_headline_table_is_written_and_fits_a_page(found: Study, folder: Path) -> None:
@@ -586,6 +582,21 @@ def test_every_layout_shows_numbers(built: Path, capsys: pytest.CaptureFixture[s
     assert "uncle-table3" in capsys.readouterr().out
 
 
+def test_a_study_of_four_protocols_is_one_screen(built: Path, tmp_path: Path) -> None:
+    study = of_folders([built / "study"], resamples=100)
+    assert len(study.protocols) == 4
+    out = io.StringIO()
+    render_study(study, Console(file=out, width=80))
+    assert len(out.getvalue().splitlines()) <= 37  # and three that name page and tables
+    sheet = study_sheet(study)
+    assert sheet.main is not None
+    assert len(sheet.main.columns) == 4
+    assert [s.id for s in sheet.parts][1:5] == study.protocols
+    assert sheet.opening.sentence.count("no difference is visible") == 1
+    page = write_study(study, tmp_path).read_text(encoding="utf-8")
+    assert page.count("errs more with some models") == 1
+
+
 def test_a_layout_is_printed_and_written(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(built / "view")
     argv = [
@@ -628,7 +639,7 @@ def test_flags_are_a_study_too(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert not (tmp_path / "flags").exists()
     assert cli.execute(argv) == 0
     told = capsys.readouterr().out
-    assert "Does the model admit what it does not know? (uncle)" in told
+    assert "Does the model admit what it does not know?" in told
     assert "facts that it knows" in told
     assert cli.execute([*argv, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -797,14 +808,14 @@ def test_one_model_on_several_data_sets_is_told_of_each(tmp_path: Path) -> None:
         argv = ["run", "selective", "--nli", "rules", "--answers", str(file)]
         assert cli.execute([*argv, "--out", str(tmp_path / name)]) == 0
     study = of_folders([tmp_path / "a", tmp_path / "b"], resamples=100)
-    (sheet,) = study_sheets(study).values()
+    sheet = study_sheet(study)
     told = sheet.opening.sentence
     first, second = (run.data for run in study.runs)
-    assert told.startswith(f"{first}: ")
-    assert f" {second}: " in told
+    assert told.startswith(f"selective, {first}: ")
+    assert f"selective, {second}: " in told
     again = of_folders([tmp_path / "b", tmp_path / "a"], resamples=100)
-    parts = told.split(f" {second}: ")
-    (sheet,) = study_sheets(again).values()
+    parts = told.split(f"selective, {second}: ")
+    sheet = study_sheet(again)
     assert parts[1] in sheet.opening.sentence
 
 

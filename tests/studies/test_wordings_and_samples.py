@@ -22,7 +22,7 @@ from sayso.runs.job import Job, check, planned
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import read_grid
 from sayso.studies.joined import StudyNumbers
-from sayso.studies.report import study_sheets
+from sayso.studies.report import study_sheet
 from sayso.studies.results import Study
 from support.told_world import Told, aspect_of, world
 
@@ -106,7 +106,7 @@ def test_rows_share_the_first_ones_probes_and_the_page_shows_their_spread(tmp_pa
     known_share = {p: row for (name, p), row in found.items() if name != "J"}
     assert known_share["of the first run"][1].value == 0
     assert known_share["each run's own"][1].value > 0
-    (sheet,) = study_sheets(study).values()
+    sheet = study_sheet(study)
     assert "repetitions" in sheet.main.caption
     assert not [note for note in study.notes("uncle") if "Sampling seeds" in note]
     assert not [note for note in study.notes("uncle") if "judged by the facts" in note]
@@ -129,10 +129,10 @@ def test_a_difference_smaller_than_the_spread_is_called_so(tmp_path: Path) -> No
     ]
     given = spec(tmp_path, prompt_folders=FOLDERS, models=models)
     study = sayso.study(given, resamples=200)  # two base models in other words, without --allow
-    (sheet,) = study_sheets(study).values()
+    sheet = study_sheet(study)
     assert [note for note in sheet.cautions if "m and other is smaller than the spread" in note]
     alone = sayso.study({**given, "prompt_folders": FOLDERS[:1], "out": str(tmp_path / "one")})
-    (sheet,) = study_sheets(alone).values()
+    sheet = study_sheet(alone)
     assert not [note for note in sheet.cautions if "spread" in note]
     assert "uncle/spread" not in alone.tables
 

@@ -292,11 +292,10 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
             cells.append(safe_text(value_text(entry, table.written, 0), console))
             cells += [safe_text(text, console)] if ranged else []
         grid.add_row(*cells)
-        if not intervals and any(map(_needs_interval, entries)):
-            below = (
-                tight(text) if _needs_interval(e) else ""
-                for e, text in zip(entries, own, strict=True)
-            )
+        below = [
+            tight(text) if _needs_interval(e) else "" for e, text in zip(entries, own, strict=True)
+        ]
+        if not intervals and any(below):
             grid.add_row(
                 *("" for _ in labels), *(safe_text(text, console, "dim") for text in below)
             )

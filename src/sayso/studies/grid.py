@@ -27,7 +27,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import product
 from os import PathLike
@@ -67,8 +67,7 @@ OF_DATA = ("name", "columns", *option_names(QuestionOptions))
 OF_ANSWERS = ("answers", "columns", "logprobs")
 #: lists by which every cell is repeated: folders of prompts, and seeds of the model's samples
 REPEATED = ("prompt_folders", "sampling_seeds")
-LISTS = {"models": "model", "data": "data", "protocols": "protocol"}
-EXAMPLE = "models: [builtin], data: [builtin], protocols: [uncle]"
+LISTS = ("models", "data", "protocols")
 
 
 class GridCell(NamedTuple):
@@ -91,7 +90,7 @@ class GridCell(NamedTuple):
     @property
     def title(self) -> str:
         """What messages call it."""
-        return f"{self.protocol} · {self.model} · {self.data}"
+        return line(f"{self.protocol} · {self.model} · {self.data}", 3 * LONGEST_NAME)
 
 
 class About(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -123,9 +122,6 @@ class Grid(NamedTuple):
     """The cells of a study, ordered so that a model is opened once, and where they lie."""
 
     out: Path
-    models: list[str]
-    data: list[str]
-    protocols: list[str]
     cells: list[GridCell]
     max_cost: float | None = None
     #: what the entries say of their models, by title
@@ -150,13 +146,13 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
     given = {_field(key): value for key, value in spec.items()}
     shared = {k: v for k, v in given.items() if k not in (*LISTS, *REPEATED, *OF_ANSWERS, "out")}
     _refuse_unknown(shared, FLAGS, place)
-    protocols = list(_protocols(given.get("protocols") or list(PROTOCOLS), place))
-    recorded = _recorded(given, [name for name, _ in protocols], place)
+    protocols = _protocols(given.get("protocols"), place)
+    recorded = _recorded(given, protocols, place)
     if not given.get("models") and not recorded:
-        raise InputError(f"{place}: names no models; expected such as {EXAMPLE}")
+        raise InputError(f"{place}: names no models; expected such as models: [builtin]")
     models = _entries(given.get("models") or list(recorded), "model", OF_MODEL, place)
     asked = given.get("data") or [_fitting(models, recorded, place)]
-    data = _entries(asked, "data", OF_DATA, place)
+    data = [_with_columns(one) for one in _entries(asked, "data", OF_DATA, place)]
     if recorded:
         models = [_chosen(entry, recorded, place) for entry in models]
     out = Path(str(given.get("out") or f"studies/{content_id([repr(sorted(given.items()))])[:8]}"))
@@ -175,7 +171,7 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
             )
         for source in data:
             first = variants[source.title][0]
-            for variant, (name, options) in product(variants[source.title], protocols):
+            for variant, (name, options) in product(variants[source.title], protocols.items()):
                 draws = getattr(options, "known_from", "")  # whose probes say what is known
                 if variant.own_probes and draws != "self":
                     continue
@@ -184,9 +180,12 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 borrows = draws if base else draws == "self" and probed != variant
                 own = _asked_as(options, variant, known if borrows else None)
                 folder = out / slug(model.title) / slug(variant.title) / name
-                job = _job({**shared, **_of_data(source), **model.changes}, place)
+                flags = {**shared, **source.changes, **model.changes}
+                if isinstance(level := flags.get("thinking"), bool):  # as YAML reads true and false
+                    flags["thinking"] = "on" if level else "off"
+                job = job_of(**flags)
                 job = dataclasses.replace(
-                    job, protocol=name, data=_named(source), out=folder, options=own,
+                    job, protocol=name, data=source.value, out=folder, options=own,
                     sampling_seed=variant.seed,
                     command=command or f"sayso study {shlex.quote(place)}",
                 )  # fmt: skip
@@ -194,10 +193,8 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 cells.append(_with_model(cell, model.value))
     jobs = with_prompts_elsewhere([cell.job for cell in cells])
     cells = [cell._replace(job=job) for cell, job in zip(cells, jobs, strict=True)]
-    names = [entry.title for entry in models], [entry.title for entry in data]
     ways = {v.title: v for own in variants.values() if any(map(given.get, REPEATED)) for v in own}
-    most = shared.get("max_cost")
-    return Grid(out, *names, [n for n, _ in protocols], cells, most, systems, ways)
+    return Grid(out, cells, shared.get("max_cost"), systems, ways)
 
 
 def _variants(data: str, given: Mapping[str, Any], place: str) -> list[Variant]:
@@ -214,16 +211,9 @@ def _variants(data: str, given: Mapping[str, Any], place: str) -> list[Variant]:
     for seed in seeds:
         if type(seed) is not int or not 0 <= seed < 2**63:
             raise InputError(f"{place}: sampling_seeds has {seed!r:.60}; expected whole numbers")
-    found = [
-        Variant(data, os.fspath(folder), seed)
-        for folder, seed in product(folders or [""], seeds or [None])
-    ]
-    titles = [variant.title for variant in found]
-    if twice := next((title for title in titles if titles.count(title) > 1), ""):
-        raise InputError(
-            f"{place}: two prompt folders or sampling seeds are called {line(twice, 100)!r}; name "
-            "each once, and rename one of two folders with one name"
-        )
+    ways = product(folders or [""], seeds or [None])
+    found = [Variant(data, os.fspath(folder), seed) for folder, seed in ways]
+    _refuse_twice([variant.title for variant in found], f"{place}: two prompt folders or seeds")
     return [*found, *(msgspec.structs.replace(v, own_probes=True) for v in found[1:])]
 
 
@@ -241,6 +231,12 @@ def _listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, list | tuple) else [given]
 
 
+def _refuse_twice(titles: Sequence[str], what: str) -> None:
+    """Refuse titles of which two are the same. Raises InputError."""
+    if twice := next((title for title in titles if titles.count(title) > 1), ""):
+        raise InputError(f"{what} are called {line(twice, 100)!r}; give each a name of its own")
+
+
 def _fitting(models: Sequence[_Entry], recorded: Mapping[str, _OnRecord], place: str) -> str:
     """Return the data set of a study that names none. Raises InputError where no set fits all."""
     if recorded:
@@ -249,8 +245,8 @@ def _fitting(models: Sequence[_Entry], recorded: Mapping[str, _OnRecord], place:
     if len(fitting) > 1:
         told = ", ".join(f"{name} for {title}" for name, title in fitting.items())
         raise InputError(
-            f"{place}: names no data, and no set fits all models ({told}): the built-in model "
-            "knows only its own invented world; name the set that all of them are asked about"
+            f"{place}: names no data, and no set fits all models ({told}); name the set that all "
+            "of them are asked about"
         )
     return next(iter(fitting))
 
@@ -259,8 +255,8 @@ class _OnRecord(NamedTuple):
     """What files hold of one model: short answers, long texts, or why they hold none."""
 
     data: str
-    answers: RecordedEngine | None
-    texts: TextsOf | None
+    answers: RecordedEngine | None = None
+    texts: TextsOf | None = None
     reason: str = ""
 
 
@@ -283,7 +279,7 @@ def _with_model(cell: GridCell, model: Any) -> GridCell:
 
 
 def _recorded(
-    given: Mapping[str, Any], protocols: Sequence[str], place: str
+    given: Mapping[str, Any], protocols: Iterable[str], place: str
 ) -> dict[str, _OnRecord]:
     """Return the models in files of answers by name; none where a study names no such files."""
     files = given.get("answers")
@@ -294,44 +290,38 @@ def _recorded(
         return {}
     if named := next((name for name in ("data", *REPEATED) if given.get(name)), ""):
         raise InputError(f"{place}: answers are there already: leave {named} out")
-    listed = [files] if isinstance(files, str | PathLike) else files
-    if not isinstance(listed, Sequence) or not all(isinstance(f, str | PathLike) for f in listed):
+    listed = _listed(files)
+    if not all(isinstance(file, str | PathLike) for file in listed):
         raise InputError(f"{place}: answers is {line(repr(files), 60)}; expected names of files")
     paths, columns = [Path(file) for file in listed], given.get("columns") or ""
     wanted = {PROTOCOLS[name].reads_texts for name in protocols}
-    answers: dict[str, RecordedEngine] = {}
-    texts: dict[str, TextsOf] = {}
-    reasons: list[InputError] = []
+    found: dict[str, _OnRecord] = {}
+    reasons: list[InputError] = []  # long texts are no answers, and answers no texts
     if False in wanted:
         try:
             models = open_answers(paths, columns, given.get("logprobs"))
-            answers = {_short(model.name): model for model in models}
-        except InputError as reason:  # long texts are no answers, and answers no texts
+            found = {_short(model.name): _OnRecord(model.data.name, model) for model in models}
+        except InputError as reason:
             reasons.append(reason)
     if True in wanted:
         try:
-            texts = {_short(own.system.name): own for own in texts_by_model(paths, columns)}
+            for own in texts_by_model(paths, columns):
+                name = _short(own.system.name)
+                found[name] = found.get(name, _OnRecord(own.data))._replace(texts=own)
         except InputError as reason:
             reasons.append(reason)
-    if reasons and not answers and not texts:
+    if reasons and not found:
         raise reasons[0]
-    names = dict.fromkeys([*answers, *texts])
     why = str(reasons[0]) if reasons else "this model has none"
-    return {name: _on_record(answers.get(name), texts.get(name), why) for name in names}
-
-
-def _on_record(answers: RecordedEngine | None, texts: TextsOf | None, why: str) -> _OnRecord:
-    data = answers.data.name if answers is not None else texts.data if texts is not None else ""
-    return _OnRecord(data, answers, texts, why)
+    return {name: one._replace(reason=why) for name, one in found.items()}
 
 
 def _chosen(entry: _Entry, recorded: Mapping[str, _OnRecord], place: str) -> _Entry:
     """Return an entry with the model on record that it names."""
     if entry.value not in recorded:
+        there = f"there are {', '.join(recorded)}"[:1000]
         raise InputError(
-            f"{place}: model {line(entry.value, 60)!r} has no answers in the files; there "
-            "are "
-            f"{', '.join(recorded)}"[:1000]
+            f"{place}: model {line(entry.value, 60)!r} has no answers in the files; {there}"
         )
     return entry._replace(value=recorded[entry.value])
 
@@ -359,17 +349,6 @@ def _about(entry: _Entry, *, asked: bool) -> About:
     return About(str(entry.changes.pop("label", "") or ""))
 
 
-def _thinking(value: Any) -> str:
-    """Return a level of thinking as people write it; YAML reads on and off as truths."""
-    return (
-        ""
-        if value is None
-        else ("on" if value else "off")
-        if isinstance(value, bool)
-        else str(value)
-    )
-
-
 def _field(key: object) -> str:
     return str(key).replace("-", "_")
 
@@ -384,10 +363,8 @@ def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str], place: str) 
 
 def _entries(given: Any, what: str, known: Sequence[str], place: str) -> list[_Entry]:
     """Return the entries of a list: names, or mappings with what they change."""
-    if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
-        given = [given]
     found: list[_Entry] = []
-    for entry in given:
+    for entry in _listed(given):
         if isinstance(entry, str) and entry:
             found.append(_Entry(entry, _short(entry), {}))
             continue
@@ -395,27 +372,15 @@ def _entries(given: Any, what: str, known: Sequence[str], place: str) -> list[_E
         value = changes.pop(what, "")
         engine = what == "model" and hasattr(value, "complete")  # one of the caller's own
         if not engine and (not isinstance(value, str) or not value):
-            near = get_close_matches(what, list(changes), n=1)
-            hint = f"did you mean {what} for {near[0]}? " if near else ""
             raise InputError(
-                f"{place}: an entry of {what} is {line(repr(entry), 80)}; {hint}expected a name, "
-                f"or a mapping with {what}: and the settings that it changes"
+                f"{place}: an entry of {what} is {line(repr(entry), 80)}; expected a name, or a "
+                f"mapping with {what}: and the settings that it changes"
             )
         shown = str(value.name) if engine else value
         _refuse_unknown(changes, known, f"{place}: {what} {line(shown, 60)}")
         title = str(changes.get("name") or _short(shown))
-        if line(title, LONGEST_NAME).strip() != title:
-            raise InputError(
-                f"{place}: name {line(title, 80)!r}: expected one line of at most {LONGEST_NAME} "
-                "characters"
-            )
         found.append(_Entry(value, title, changes))
-    titles = [entry.title for entry in found]
-    for title in titles:
-        if titles.count(title) > 1:
-            raise InputError(
-                f"{place}: two entries of {what} are called {title!r}; give each a name:"
-            )
+    _refuse_twice([entry.title for entry in found], f"{place}: two entries of {what}")
     return found
 
 
@@ -424,43 +389,26 @@ def _short(value: str) -> str:
     return line(value, 2 * LONGEST_NAME).strip()[-LONGEST_NAME:]
 
 
-def _protocols(given: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """Yield names of protocols and their settings."""
-    if isinstance(given, str):
-        given = [given]
-    if isinstance(given, Mapping):
-        given = [{name: own} for name, own in given.items()]
-    seen = set()
-    for entry in given:
-        parts = entry if isinstance(entry, Mapping) else {entry: None}
-        for name, changes in parts.items():
+def _protocols(given: Any, place: str) -> dict[str, Any]:
+    """Return the settings of each protocol, of all of them where a study names none."""
+    named = [{name: own} for name, own in given.items()] if isinstance(given, Mapping) else given
+    found: dict[str, Any] = {}
+    for entry in _listed(named) or PROTOCOLS:
+        for name, changes in (entry if isinstance(entry, Mapping) else {entry: None}).items():
             plan = protocol_named(str(name))
-            if plan.name in seen:
+            if plan.name in found:
                 raise InputError(f"{place}: protocol {plan.name} is named twice")
-            seen.add(plan.name)
-            options = plan.Settings()
             if changes is not None and not isinstance(changes, Mapping):
                 raise InputError(
                     f"{place}: settings of {name} are {line(repr(changes), 60)}; "
                     "expected a mapping, such as probe: {k: 3}"
                 )
-            yield plan.name, settings.change(options, changes or {})
+            found[plan.name] = settings.change(plan.Settings(), changes or {})
+    return found
 
 
-def _of_data(source: _Entry) -> dict[str, Any]:
-    return {k: v for k, v in source.changes.items() if k not in ("name", "columns")}
-
-
-def _named(source: _Entry) -> str:
-    return name_with_columns(source.value, str(source.changes.get("columns") or ""))
-
-
-def _job(given: Mapping[str, Any], place: str) -> Job:
-    """Return a job of flags as people write them."""
-    own = dict(given)
-    if isinstance(own.get("thinking"), int):
-        own["thinking"] = _thinking(own["thinking"])
-    try:
-        return job_of(**own)
-    except TypeError as error:  # pragma: no cover - names were checked
-        raise InputError(f"{place}: {error}") from None
+def _with_columns(source: _Entry) -> _Entry:
+    """Return an entry of data whose value names its columns too, as a job takes it."""
+    columns = str(source.changes.pop("columns", None) or "")
+    source.changes.pop("name", None)
+    return source._replace(value=name_with_columns(source.value, columns))

@@ -8,11 +8,11 @@ rank of corrected and of other models would rank judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -59,6 +59,17 @@ class FinishedRun(NamedTuple):
     results: Results
 
 
+class _Together(NamedTuple):
+    """Numbers of one protocol as judges have them and as labels correct them; what must be known.
+
+    They are the same where labels of people correct none.
+    """
+
+    judged: list[JointNumber]
+    numbers: list[JointNumber]
+    notes: list[str]
+
+
 class StudyNumbers:
     """Finished runs by model, data set and protocol, and what is computed of them together."""
 
@@ -95,8 +106,7 @@ class StudyNumbers:
         there = {run.protocol for run in runs}
         self.protocols = [name for name in PROTOCOLS if name in there]
         self._index = {(run.protocol, run.model, run.data): run for run in runs}
-        self._joint: dict[str, tuple[list[JointNumber], list[str]]] = {}
-        self._labeled: dict[str, tuple[list[JointNumber], list[str]]] = {}
+        self._together: dict[str, _Together] = {}
         self._corrected: dict[Path, list[CorrectedNumber]] = {}
 
     def find(self, protocol: str, model: str, data: str) -> FinishedRun | None:
@@ -117,11 +127,11 @@ class StudyNumbers:
         Corrected by labels of people where all runs have them, unless ``raw``. Raises InputError
         for runs that differ in more than the model.
         """
-        return self._of_people(protocol)[0]
+        return self._of(protocol).numbers
 
     def judged(self, protocol: str) -> list[JointNumber]:
         """Return the same numbers as the judges of the runs have them."""
-        return self._of(protocol)[0]
+        return self._of(protocol).judged
 
     def corrected(self, run: FinishedRun) -> list[CorrectedNumber]:
         """Return the numbers of a run that labels of people correct."""
@@ -132,7 +142,7 @@ class StudyNumbers:
     def notes(self, protocol: str) -> list[str]:
         """Return what must be known of the comparison."""
         notes = [GREEDY.format(protocol=protocol)] if self.repeats_greedy(protocol) else []
-        return [*self._of(protocol)[1], *self._of_people(protocol)[1], *notes]
+        return [*self._of(protocol).notes, *notes]
 
     def repeats_greedy(self, protocol: str) -> bool:
         """Tell whether the runs repeat answers at temperature 0 with other sampling seeds."""
@@ -161,52 +171,52 @@ class StudyNumbers:
             raw=True, variants=own,
         )  # fmt: skip
 
-    def _of_people(self, protocol: str) -> tuple[list[JointNumber], list[str]]:
-        if protocol not in self._labeled:
-            judged = self.judged(protocol)
-            self._labeled[protocol] = (
-                (judged, []) if self.raw else self._with_labels(protocol, judged)
-            )
-        return self._labeled[protocol]
-
-    def _with_labels(
-        self, protocol: str, judged: Sequence[JointNumber]
-    ) -> tuple[list[JointNumber], list[str]]:
-        """Return numbers, corrected where all runs are, and which runs lack what others have."""
+    def _of(self, protocol: str) -> _Together:
+        """Return the numbers of a protocol, computed once."""
+        if protocol in self._together:
+            return self._together[protocol]
         models, data = self.of(protocol)
         grid = [[self.find(protocol, m, d) for d in data] for m in models]
-        labeled = [[_by_key(self.corrected(run)) if run else {} for run in row] for row in grid]
-        if not any(own for row in labeled for own in row):
-            return list(judged), []
-        numbers = []
-        lacking: dict[tuple[str, ...], list[str]] = {}
-        for number in judged:
-            made, without = _corrected_number(number, labeled, grid)
-            numbers.append(made)
-            if without:
-                called = PROTOCOLS[protocol].metrics.named(number.name).shown_symbol
-                lacking.setdefault(tuple(without), []).append(called)
-        return numbers, list(_uncorrected(lacking))
-
-    def _of(self, protocol: str) -> tuple[list[JointNumber], list[str]]:
-        if protocol not in self._joint:
-            self._joint[protocol] = self._compute(protocol)
-        return self._joint[protocol]
-
-    def _compute(self, protocol: str) -> tuple[list[JointNumber], list[str]]:
-        models, data = self.of(protocol)
-        grid = [[self.find(protocol, m, d) for d in data] for m in models]
-        sides = [[_side(run) if run is not None else None for run in row] for row in grid]
+        sides = [
+            [run and ComparedRun(str(run.path), *load_run(run.path)) for run in row] for row in grid
+        ]
         numbers, notes = PROTOCOLS[protocol].numbers(sides, self.allow)
         sets = self.sets(data)
         firsts = [sets.index(one) for one in dict.fromkeys(sets)]  # one column of each data set
-        asked = [data[s] for s in firsts], [[row[s] for s in firsts] for row in grid]
-        notes = [*self._joined, *_unjoined(*asked), *_shared(*asked), *notes]
+        shared = _shared([data[s] for s in firsts], [[row[s] for s in firsts] for row in grid])
         names = joined_names([side.run.questions for row in sides for side in row if side])
         numbers = [[_renamed(cell, names) for cell in row] for row in numbers]
         keys = dict.fromkeys(key for row in numbers for cell in row for key in cell)
-        found = [self._joint_number(key, numbers, grid) for key in keys]
-        return found, notes
+        judged = [self._joint_number(key, numbers, grid) for key in keys]
+        corrected, lacking = (judged, []) if self.raw else self._with_labels(protocol, grid, judged)
+        found = _Together(judged, corrected, [*self._joined, *shared, *notes, *lacking])
+        self._together[protocol] = found
+        return found
+
+    def _with_labels(
+        self,
+        protocol: str,
+        grid: Sequence[Sequence[FinishedRun | None]],
+        judged: list[JointNumber],
+    ) -> tuple[list[JointNumber], list[str]]:
+        """Return numbers, corrected where all runs are, and why the others are not."""
+        labeled = [[_by_key(self.corrected(run)) if run else {} for run in row] for row in grid]
+        if not any(own for row in labeled for own in row):
+            return judged, []
+        numbers = []
+        shared: dict[str, None] = {}
+        lacking: dict[str, None] = {}
+        runs: dict[str, None] = {}
+        for number in judged:
+            made, without = _corrected_number(number, labeled, grid)
+            numbers.append(made)
+            if without is not None:
+                names = lacking if without else shared
+                names[PROTOCOLS[protocol].metrics.named(number.name).shown_symbol] = None
+                runs |= dict.fromkeys(without)
+        whys = (shared, SHARED), (lacking, LACKING.format(runs="; ".join(runs)))
+        notes = [f"{'; '.join(names)}: {JUDGED}, because {why}" for names, why in whys if names]
+        return numbers, notes
 
     def _joint_number(
         self,
@@ -235,10 +245,6 @@ def _renamed(numbers: Numbers, names: Mapping[str, str]) -> Numbers:
     }
 
 
-def _side(run: FinishedRun) -> ComparedRun:
-    return ComparedRun(str(run.path), *load_run(run.path))
-
-
 def _cell(
     key: tuple[str, Slice], run: FinishedRun | None, joint: Joint, m: int, s: int
 ) -> Estimate:
@@ -253,7 +259,8 @@ def _cell(
     value = float(joint.values[m, s])
     if np.isnan(value):
         if own is not None and own.value is not None:
-            return msgspec.structs.replace(own, **UNSHARED)
+            nothing = dict.fromkeys(("value", "low", "high"))
+            return msgspec.structs.replace(own, **nothing, problem=UNSHARED)
         return own or Estimate(name, where, problem="not computed in this run")
     if own is not None and own.value is not None and abs(own.value - value) < SAME:
         return own
@@ -261,23 +268,20 @@ def _cell(
     return make_estimate(name, value, resampled, joint.limits, int(joint.clusters[s]))
 
 
-#: a number of one run that nothing is left of on what all models have in common
-UNSHARED: dict[str, Any] = {
-    "value": None,
-    "low": None,
-    "high": None,
-    "problem": "undefined on the data that all models share, such as bins that all models fill; "
-    "the run's own page shows the value",
-}
+#: of a number of one run of which nothing is left on what all models have in common
+UNSHARED = (
+    "undefined on the data that all models share, such as bins that all models fill; the run's own "
+    "page shows the value"
+)
 
 
 # ---- numbers that people's labels correct
 
 #: the corrected numbers of one run by name and slice, those that have an interval
 CorrectedByKey = Mapping[tuple[str, frozenset[tuple[str, str]]], CorrectedNumber]
-#: groups of runs, runs and numbers that notes name
-MOST_LACKING, MOST_RUNS, MOST_NUMBERS = 2, 3, 4
-#: why a number that labels correct in all runs stays the judge's
+#: what is said of numbers that stay the judge's, and why they do
+JUDGED = "the judge's numbers count for all models"
+LACKING = "labels of people do not correct these of {runs}. Label more there: sayso label RUN"
 SHARED = (
     "they are compared on what all models share, and labels of people correct what each run counted"
 )
@@ -291,125 +295,69 @@ def _corrected_number(
     number: JointNumber,
     labeled: Sequence[Sequence[CorrectedByKey]],
     grid: Sequence[Sequence[FinishedRun | None]],
-) -> tuple[JointNumber, list[str]]:
-    """Return a number as labels of people correct it, and the runs in which they do not.
+) -> tuple[JointNumber, list[str] | None]:
+    """Return a number as labels of people correct it; else the judge's, and runs they do not bear.
 
-    It stays the judge's if there are such runs. None are named where labels correct it nowhere. A
-    value that is compared on what all models share is not the one that a run's labels correct.
+    ``None`` where it is corrected, or where labels correct it in no run. No runs are named where it
+    is compared on what all models share, which is not what a run's labels correct.
     """
     key = number.name, frozenset(number.where)
+    found = {
+        (m, s): (run, labeled[m][s].get(key))
+        for m, row in enumerate(grid)
+        for s, run in enumerate(row)
+        if run is not None and not np.isnan(number.joint.values[m, s])
+    }
+    held = {place: one for place, (_, one) in found.items() if one is not None}
+    if not held:
+        return number, None
+    without = [f"{r.model} on {r.data} ({r.path})" for r, one in found.values() if one is None]
+    values = ((one.raw.value, number.joint.values[place]) for place, one in held.items())
+    if without or any(own is None or abs(own - value) >= SAME for own, value in values):
+        return number, without
     cells = [list(row) for row in number.cells]
-    without: list[str] = []
-    freedom: list[float] = []
-    shared = False
-    for m, row in enumerate(grid):
-        for s, run in enumerate(row):
-            value, one = number.joint.values[m, s], labeled[m][s].get(key)
-            if run is None or np.isnan(value):
-                continue
-            if one is None:
-                without.append(f"{run.model} on {run.data} ({run.path})")
-                continue
-            shared |= one.raw.value is None or abs(one.raw.value - value) >= SAME
-            cells[m][s] = one.corrected
-            freedom.append(one.freedom)
-    if without or not freedom or shared:
-        return number, (without or [SHARED]) if freedom else []
+    for (m, s), one in held.items():
+        cells[m][s] = one.corrected
+    freedom = min(one.freedom for one in held.values())
     apart = number.joint.strata == len(grid[0])
     means = independent_means(number.name, cells, apart=apart)
-    ranking = rank_independently(means, number.joint.higher, min(freedom))
-    return number._replace(cells=cells, means=means, ranking=ranking, corrected=True), []
-
-
-def _uncorrected(lacking: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[str]:
-    """Yield which numbers stay the judge's because of which runs, most numbers first."""
-    groups = sorted(lacking.items(), key=lambda group: -len(group[1]))
-    for runs, numbers in groups[:MOST_LACKING]:
-        why = SHARED
-        if runs != (SHARED,):
-            why = (
-                f"labels of people do not correct these of {_some(runs, MOST_RUNS)}. Label more "
-                "there: sayso label RUN"
-            )
-        names = _some(list(dict.fromkeys(numbers)), MOST_NUMBERS)
-        yield f"{names}: the judge's numbers count for all models, because {why}"
-    if len(groups) > MOST_LACKING:
-        more = len({name for _, numbers in groups[MOST_LACKING:] for name in numbers})
-        yield f"The same is true of {more:,} more numbers, because of other runs."
-
-
-def _some(names: Sequence[str], most: int) -> str:
-    """Return names as a list, the last of them counted where there are many."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{'; '.join(names[:most])}{more}"
+    ranking = rank_independently(means, number.joint.higher, freedom)
+    return number._replace(cells=cells, means=means, ranking=ranking, corrected=True), None
 
 
 # ---- data sets that share questions
 
 #: pairs of data sets of which it is said what they share
 MOST_PAIRS = 3
-#: fields in which one question may differ from file to file
-UNLIKE = {"golds": "other golds", "answerable": "another answerable", "domain": "another domain"}
-UNCOMPARED = (
-    "no model has both, so models are not compared across them. sayso compares only answers to the "
-    "same questions: give all files to one command (sayso study --answers FILE FILE), or run the "
-    "models on one data set"
+#: what is said of two that no model has both of, and of two that one has
+APART = (
+    "no model has both, so models are not compared across them: give all files to one command "
+    "(sayso study --answers FILE FILE), or use one data set"
 )
-
-
-def _unjoined(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -> list[str]:
-    """Return what data sets share of which no model has both: nothing is compared across them."""
-    apart = [
-        pair
-        for pair in combinations(range(len(data)), 2)
-        if not any(row[pair[0]] is not None and row[pair[1]] is not None for row in grid)
-    ]
-    notes = []
-    for pair in apart[:MOST_PAIRS]:
-        first, second = (next(run for row in grid if (run := row[s])) for s in pair)
-        one, two = _questions(first), _questions(second)
-        shared = one.keys() & two.keys()
-        unlike = [
-            f"{number:,} with {what}"
-            for field, what in UNLIKE.items()
-            if (number := sum(getattr(one[q], field) != getattr(two[q], field) for q in shared))
-        ]
-        notes.append(
-            f"{data[pair[0]]} ({_many(len(one))}) and {data[pair[1]]} ({_many(len(two))}) share "
-            f"{', '.join([_many(len(shared)), *unlike])}: {UNCOMPARED}"
-        )
-    if len(apart) > MOST_PAIRS:
-        notes.append(f"the same is true of {len(apart) - MOST_PAIRS:,} more pairs of data sets")
-    return notes
+TOGETHER = "their entities are resampled together, as the same answers again are no more evidence"
 
 
 def _shared(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -> list[str]:
-    """Return which data sets share questions that a model was asked in both."""
+    """Return which data sets share questions, and which have no model in common."""
     notes = []
-    for first, second in combinations(range(len(data)), 2):
-        pairs = [(row[first], row[second]) for row in grid]
-        one, two = next((p for p in pairs if p[0] is not None and p[1] is not None), (None, None))
-        if one is None or two is None:
-            continue
-        shared = len(_said(one) & _said(two))
-        if shared:
-            notes.append(
-                f"{data[first]} and {data[second]} share {_many(shared)}, which count in the mean "
-                "of each: their entities are resampled together, as the same answers again are no "
-                "more evidence"
-            )
-    return notes[:MOST_PAIRS]
+    for places in combinations(range(len(data)), 2):
+        joined = any(all(row[s] is not None for s in places) for row in grid)
+        runs = [next(run for row in grid if (run := row[s]) is not None) for s in places]
+        one, two = map(_said, runs)
+        if not joined or one & two:
+            first, second = (data[s] for s in places)
+            shared = f"share {many(len(one & two), 'question')}: {TOGETHER if joined else APART}"
+            notes.append(f"{first} ({len(one):,}) and {second} ({len(two):,}) {shared}")
+    left = len(notes) - MOST_PAIRS
+    more = [f"The same is true of {many(left, 'more pair')} of data sets."] if left > 0 else []
+    return [*notes[:MOST_PAIRS], *more]
 
 
 def _said(run: FinishedRun) -> set[tuple[str, str]]:
     """Return what the questions of a run ask."""
-    return {said_by(q) for q in _questions(run).values()}
+    return {said_by(q) for q in RunFolder.open(run.path).read("questions", Question)}
 
 
-def _many(number: int) -> str:
-    return f"{number:,} question{'s' * (number != 1)}"
-
-
-def _questions(run: FinishedRun) -> dict[str, Question]:
-    """Return the questions of a run by id."""
-    return {q.id: q for q in RunFolder.open(run.path).read("questions", Question)}
+def many(number: int, one: str) -> str:
+    """Return a number of things, such as "1 run" and "2 runs"."""
+    return f"{number:,} {one}{'' if number == 1 else 's'}"

@@ -1,14 +1,13 @@
-"""A study shown: a sheet for each protocol, in the terminal, in files, and on one page."""
+"""A study shown: one sheet, in the terminal and on a page, and the files of its tables."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-import msgspec
 from markupsafe import Markup
 from rich.console import Console
 
@@ -16,11 +15,11 @@ from sayso.harmless import line
 from sayso.metric import Headline
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import LayoutRuns, PaperLayout, Unsuited
-from sayso.records import Estimate, InputError
+from sayso.records import InputError
 from sayso.report.differences import NONE, by_form, in_one_phrase, others_sentence, rules_alone
 from sayso.report.figures import Figure, figures_in
-from sayso.report.number_tables import INTERVALS, WRITERS, Entry, NumberTable, latex_text
-from sayso.report.opening import NO_EXAMPLES, ChosenExamples, Example, PageOpening, invented
+from sayso.report.number_tables import INTERVALS, WRITERS, NumberTable, latex_text
+from sayso.report.opening import ChosenExamples, PageOpening, invented
 from sayso.report.page import sheet_page, write_index
 from sayso.report.sheet import Chart, Section, Sheet, render_sheet
 from sayso.report.terminal import say
@@ -28,23 +27,18 @@ from sayso.runs.job import load_data
 from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import Grid, GridCell
-from sayso.studies.joined import FinishedRun, StudyNumbers
-from sayso.studies.tables import RANKED, ProtocolTables, asked_of, many, meanings_of
+from sayso.studies.joined import FinishedRun, StudyNumbers, many
+from sayso.studies.tables import RANKED, ProtocolTables, asked_of, meanings_of, overview
 
 INDEX = "index.html"
 #: folder of the tables, beside the page
 TABLES = "tables"
-#: data sets that a sentence tells of
+#: runs of one model that a sentence tells of
 MOST_TOLD = 3
-#: cautions of a run on the page of a study; all stand on its own page
-CAUTIONS = 3
 #: the ranks that each of several models can have, the best and the worst; ``None``: no value
 Ranks = Sequence[tuple[int, int] | None]
 #: ends "What this does not show:"
-NOT_SHOWN = (
-    "why two models differ. Models with different bases also know different things: compare how "
-    "much each knows, and how well it says so."
-)
+NOT_SHOWN = "why models differ. Other bases know other things."
 TERMS = (
     (
         "rank",
@@ -61,75 +55,100 @@ TERMS = (
 )
 
 
-def study_sheets(
-    study: StudyNumbers, every: Sequence[ProtocolTables] | None = None
-) -> dict[str, Sheet]:
-    """Return what is shown of each protocol. Raises InputError for runs that cannot be compared.
+def study_sheet(study: StudyNumbers, every: Sequence[ProtocolTables] | None = None) -> Sheet:
+    """Return what is shown of a study. Raises InputError for runs that cannot be compared.
 
-    What all of them say, the first one says. ``every`` are the tables, if they are there already.
+    ``every`` are the tables of its protocols, if they are there already. Several protocols stand
+    in one table first, each with the number that carries its result.
     """
-    sheets: dict[str, Sheet] = {}
-    said: list[str] = []
-    for tables in every or [ProtocolTables(study, name) for name in study.protocols]:
-        sheet = _sheet(tables)
-        if sheets:
-            sheet = sheet._replace(opening=sheet.opening._replace(not_shown=""))
-        sheet = sheet._replace(cautions=[text for text in sheet.cautions if text not in said])
-        said += sheet.cautions
-        sheets[tables.protocol] = sheet
-    return sheets
-
-
-def _sheet(tables: ProtocolTables) -> Sheet:
-    name, (first, *_) = tables.protocol, tables.runs
-    own = tables.plan.report.sheet(first.results.all, first.manifest)
-    charts = tables.charts
-    heads = ["rank" if head.startswith(RANKED) else head for head in tables.headline.columns]
+    every = every or [ProtocolTables(study, name) for name in study.protocols]
+    first, *others = every
+    own = _own_sheet(first.runs[0])
     sections = [
-        Section("clear", "Which models differ clearly, and in what?", [tables.clear]),
-        Section("spread", "Do other wordings and samples change the result?", tables.spreads),
-        Section("corrected", "What do labels of people say?", tables.corrected),
+        Section("clear", "Which models differ clearly, and in what?", [t.clear for t in every]),
         Section(
-            "all", "What are all numbers of each model?", [*tables.by_form, *tables.scores],
-            charts[1:],
+            "spread", "Do other wordings and samples change the result?", [t.spread for t in every]
         ),
         Section(
-            "data", "Does it differ between data sets?",
-            [tables.by_data] if tables.data[1:] else (),
+            "all", "What are all numbers of each model?",
+            [table for t in every for table in (*t.by_form, *t.scores)],
+        ),
+        Section(
+            "data", "Does it differ between data sets?", [t.by_data for t in every if t.data[1:]]
         ),
     ]  # fmt: skip
-    return Sheet(
+    sheet = Sheet(
         own.question,
-        _opening(tables, own.opening),
-        chart=next(iter(charts), None),
-        main=tables.headline._replace(columns=tuple(heads)),
-        sections=[s._replace(id=f"{name}-{s.id}") for s in sections],
-        cautions=_cautions(tables),
+        _opening(study, every, own.opening.not_shown),
+        chart=first.chart,
+        main=_ranked(first),
+        sections=sections,
+        cautions=_cautions(study, every),
         terms=TERMS,
     )
-
-
-def _opening(tables: ProtocolTables, own: PageOpening) -> PageOpening:
-    """Return how a protocol begins: who is best in what, or what the one model does."""
-    first = invented([run.manifest.model for run in tables.runs])
-    if len(tables.models) == 1:
-        return own._replace(sentence=_of_each_data_set(tables.runs), first=first, later=())
-    ranks = [
-        (headline, [(tables.words.form(n.where), n.ranking.ranks) for n in numbers])
-        for headline, numbers in tables.told
-    ]
-    names = [line(model, 60) for model in tables.models]
-    sentence = ranked_sentence(ranks, names) or (
-        f"These {len(names):,} models cannot be ranked: no headline number of two of them can be "
-        "compared."
+    if not others:
+        return sheet
+    question = f"A study of {many(len(study.models), 'model')}, {asked_of(study, study.data)}"
+    parts = (
+        Section(t.protocol, t.plan.question, [_ranked(t)], [t.chart] if t.chart else ())
+        for t in every
     )
-    named = [n for _, numbers in tables.told for n in numbers]
-    rest = [n for n in tables.numbers if n not in named]
+    main = overview(study, every)
+    return sheet._replace(question=question, chart=None, main=main, sections=[*parts, *sections])
+
+
+def _own_sheet(run: FinishedRun) -> Sheet:
+    return PROTOCOLS[run.protocol].report.sheet(run.results.all, run.manifest)
+
+
+def _ranked(tables: ProtocolTables) -> NumberTable:
+    """Return the headline numbers of a protocol, as they are shown: each rank behind its number."""
+    heads = ("rank" if head.startswith(RANKED) else head for head in tables.headline.columns)
+    return tables.headline._replace(columns=tuple(heads))
+
+
+def _opening(study: StudyNumbers, every: Sequence[ProtocolTables], limit: str) -> PageOpening:
+    """Return how a study begins: what is unfinished, and who is best or what the one model does."""
+    first = invented([run.manifest.model for run in study.runs])
+    first += [
+        f"{o.protocol}, {line(o.model, 60)}, {line(o.data, 60)}: {o.status} {line(o.reason, 300)}"
+        for o in study.outcomes
+        if o.status not in ("done", "kept")
+    ]
+    if study.models[1:]:
+        return PageOpening(_sentence(study, every), NOT_SHOWN, first)
+    told = [(run, _own_sheet(run).opening.sentence) for run in study.runs[:MOST_TOLD]]
+    several = bool(told[1:])
+    parts = [f"{run.protocol}, {line(run.data, 60)}: " * several + text for run, text in told]
+    left = len(study.runs) - MOST_TOLD
+    return PageOpening(" ".join([*parts, *[f"{left:,} more below."] * (left > 0)]), limit, first)
+
+
+def _sentence(study: StudyNumbers, every: Sequence[ProtocolTables]) -> str:
+    """Say which models are best in what; parts of headline numbers only of a single protocol."""
+    found: dict[str, tuple[Headline, list[tuple[str, Ranks]]]] = {}
+    named: set[int] = set()
+    for tables in every:
+        protocol = [tables.protocol] if every[1:] else []
+        for headline, numbers in tables.told:
+            if headline.part and every[1:]:
+                continue
+            forms = found.setdefault(headline.what, (headline, []))[1]
+            for number in numbers:
+                ranks = dict(zip(tables.models, number.ranking.ranks, strict=True))
+                form = ", ".join(filter(None, [*protocol, tables.words.form(number.where)]))
+                forms.append((form, [ranks.get(model) for model in study.models]))
+                named.add(id(number))
+    sentence = ranked_sentence(list(found.values()), study.models) or (
+        f"These {len(study.models):,} models cannot be ranked: no headline number of two of them "
+        "can be compared."
+    )
+    rest = [n for tables in every for n in tables.numbers if id(n) not in named]
     sentence += others_sentence([any(pair.clear for pair in n.ranking.pairs) for n in rest])
-    people = [tables.called(n[0].name) for n in tables.ranked if n[0].corrected]
+    people = [t.called(n[0].name) for t in every for n in t.ranked if n[0].corrected]
     if people:
-        sentence += f" Labels of people correct {' and '.join(people)} for the judge's errors."
-    return PageOpening(sentence, NOT_SHOWN, first)
+        sentence += f" Labels of people correct {in_one_phrase(people)} for the judge's errors."
+    return sentence
 
 
 def ranked_sentence(
@@ -155,7 +174,7 @@ def ranked_sentence(
 
 def _leaders(headline: Headline, ranks: Ranks, models: Sequence[str]) -> str:
     """Say who leads; :data:`NONE` where all may, nothing where fewer than two have the number."""
-    held = [(model, rank) for model, rank in zip(models, ranks, strict=True) if rank]
+    held = [(line(model, 60), rank) for model, rank in zip(models, ranks, strict=True) if rank]
     leaders = [model for model, rank in held if rank[0] == 1]
     if len(held) < 2:
         return ""
@@ -167,32 +186,20 @@ def _leaders(headline: Headline, ranks: Ranks, models: Sequence[str]) -> str:
     return f"{some} share the lead in {headline.what}"
 
 
-def _of_each_data_set(runs: Sequence[FinishedRun]) -> str:
-    """Return what one model does: its sentence, on each of several data sets."""
-    told = [
-        PROTOCOLS[run.protocol].report.sheet(run.results.all, run.manifest).opening.sentence
-        for run in runs
-    ]
-    if len(runs) == 1:
-        return told[0]
-    parts = [f"{line(r.data, 60)}: {text}" for r, text in zip(runs, told, strict=True)]
-    more = len(parts) - MOST_TOLD
-    return " ".join([*parts[:MOST_TOLD], *[f"{more:,} more below."] * (more > 0)])
-
-
-def _cautions(tables: ProtocolTables) -> list[str]:
+def _cautions(study: StudyNumbers, every: Sequence[ProtocolTables]) -> list[str]:
     """Return what must be known of a comparison, and how many of its runs have cautions."""
-    notes = [*tables.study.notes(tables.protocol), *tables.within_spread()]
-    if not any(numbers[0].corrected for numbers in tables.ranked):
-        notes += rules_alone(_judges(tables.runs))
-    warned = [run for run in tables.runs if run.manifest.cautions]
+    notes = [n for t in every for n in (*study.notes(t.protocol), *t.within_spread())]
+    runs = [run for tables in every for run in tables.runs]
+    if not any(numbers[0].corrected for tables in every for numbers in tables.ranked):
+        notes += rules_alone(_judges(runs))
+    warned = [run for run in runs if run.manifest.cautions]
     if warned:
         notes.append(
-            f"{len(warned):,} of {many(len(tables.runs), 'run')} "
+            f"{len(warned):,} of {many(len(runs), 'run')} "
             f"{'has' if len(warned) == 1 else 'have'} cautions, such as ({_cell(warned[0])}): "
-            f"{line(warned[0].manifest.cautions[0], 160)}"
+            f"{line(warned[0].manifest.cautions[0], 60)}"
         )
-    return [line(note, 300) for note in notes]
+    return [line(note, 240) for note in dict.fromkeys(notes)]
 
 
 def _judges(runs: Iterable[FinishedRun]) -> dict[str, str]:
@@ -200,36 +207,18 @@ def _judges(runs: Iterable[FinishedRun]) -> dict[str, str]:
 
 
 def _cell(run: FinishedRun) -> str:
-    return f"{line(run.model, 60)}, {line(run.data, 60)}"
+    return f"{line(run.model, 60)}, {line(run.data, 60)}, {run.protocol}"
 
 
 def examples(tables: ProtocolTables) -> ChosenExamples:
-    """Return a good answer of the model that ranks first, a bad one of the last, a typical one.
-
-    By the last of the headline numbers that tells models apart, else in their order; the typical
-    answer is of the model between them.
-    """
-    order = tables.models
-    ranked = [numbers[0].ranking.ranks for numbers in tables.ranked]
-    apart = [ranks for ranks in ranked if len(set(ranks) - {None}) > 1]
-    if apart:
-        ranks = dict(zip(order, apart[-1], strict=True))
-        order = sorted(order, key=lambda model: ranks[model] or (len(order), len(order)))
-    shown: list[Example] = []
-    for place, model in ((0, order[0]), (1, order[-1]), (-1, order[len(order) // 2])):
-        run = next(run for run in tables.runs if run.model == model)
-        stored = tables.plan.report.read_answers(
-            RunFolder.open(run.path), run.manifest, run.results.all
-        )
-        own = stored.examples.shown
-        if len(own) > abs(place):
-            name = f", from {line(model, 60)}" if order[1:] else ""
-            name += f", on {line(run.data, 60)}" if tables.data[1:] else ""
-            shown.append(own[place]._replace(what=f"{own[place].what}{name}"))
-    rule = "Each example is chosen the same way as on its run's page."
-    which = f"that {'rank' if apart else 'stand'} first, last and in between"
-    many = f"Answers from the models {which}. {rule}"
-    return ChosenExamples(shown, many if order[1:] else rule) if shown else NO_EXAMPLES
+    """Return the answers at the top of the page of a run: of the model that ranks first."""
+    ranks = tables.main[0].ranking.ranks if tables.main else []
+    first = min(((own, m) for m, own in enumerate(ranks) if own), default=(None, 0))[1]
+    run = next(run for run in tables.runs if run.model == tables.models[first])
+    stored = tables.plan.report.read_answers(
+        RunFolder.open(run.path), run.manifest, run.results.all
+    ).examples
+    return stored._replace(rule=f"Answers of {_cell(run)}. {stored.rule}")
 
 
 # ---- the layouts of the papers
@@ -333,17 +322,12 @@ LARGE = 5_000
 def write_tables(
     tables: Sequence[NumberTable], folder: Path, intervals: str = INTERVALS[0]
 ) -> None:
-    """Write tables in every format; large ones as CSV alone, with six digits of each number.
+    """Write tables in every format; large ones as CSV alone.
 
     ``intervals`` are those of LaTeX tables (:func:`sayso.report.number_tables.latex_text`).
     """
-    for given in tables:
-        large = len(given.rows) >= LARGE
-        table = (
-            given._replace(rows=[(k, tuple(map(_short, e))) for k, e in given.rows])
-            if large
-            else given
-        )
+    for table in tables:
+        large = len(table.rows) >= LARGE
         for suffix, text in WRITERS.items():
             place = folder / f"{table.name}.{suffix}"
             if large and suffix != "csv":
@@ -353,16 +337,6 @@ def write_tables(
             with replacing(place) as file:
                 written = latex_text(table, intervals) if suffix == "tex" else text(table)
                 file.write(written.encode("utf-8", "replace"))
-
-
-def _short(entry: Entry) -> Entry:
-    """Return an entry with six digits of its numbers."""
-    if not isinstance(entry, Estimate):
-        return entry
-    numbers = {name: getattr(entry, name) for name in ("value", "low", "high")}
-    return msgspec.structs.replace(
-        entry, **{n: v if v is None else float(f"{v:.6g}") for n, v in numbers.items()}
-    )
 
 
 def write_study(
@@ -376,15 +350,26 @@ def write_study(
     if place_inside(out, TABLES).exists() and not (out / INDEX).exists():
         raise InputError(f"{out / TABLES} exists without a page: choose another --out")
     every = [ProtocolTables(study, name) for name in study.protocols]
-    sheets = study_sheets(study, every)
-    written = [table for tables in every for table in tables.written]
     laid_out = {name: layout_tables(study, name) for name in named}
+    written = [table for tables in every for table in tables.written]
+    sheet = study_sheet(study, every)
+    sections = [_laid_out(name, tables, sheet.cautions) for name, tables in laid_out.items()]
+    sheet = sheet._replace(sections=[*sheet.sections, *sections, _runs(study, written, out)])
     out.mkdir(parents=True, exist_ok=True)
-    place = write_index(out / INDEX, _page(study, sheets, laid_out, every, out))
+    names = {"models": study.models, "data": study.data}
+    made = {"resamples": f"{study.resamples:,}", "may differ in": ", ".join(study.allow)}
+    page = sheet_page(
+        sheet,
+        made=[("Study", [(name, line(text, 200)) for name, text in made.items() if text])],
+        wide=True,
+        about=[(what, line(", ".join(own), 300)) for what, own in names.items()],
+        examples=examples(every[0]),
+    )
+    place = write_index(out / INDEX, page)
     if place is None:
         raise InputError(f"{out / INDEX} is not a page of sayso: choose another --out")
     write_tables(
-        [*written, *(t for tables in laid_out.values() for t in tables)], out / TABLES, intervals
+        [*written, *(t for own in laid_out.values() for t in own)], out / TABLES, intervals
     )
     return place
 
@@ -392,8 +377,8 @@ def write_study(
 def study_figures(study: StudyNumbers, named: Sequence[str] = ()) -> list[Figure]:
     """Return every chart of a study's page; ``named`` are layouts."""
     laid_out = [_laid_out(name, layout_tables(study, name)) for name in named]
-    own = [chart for sheet in study_sheets(study).values() for chart in sheet.charts]
-    return figures_in([c.figure for c in (*own, *(c for s in laid_out for c in s.charts))])
+    drawn = [*study_sheet(study).charts, *(chart for own in laid_out for chart in own.charts)]
+    return figures_in(chart.figure for chart in drawn)
 
 
 def allowed_layouts(study: StudyNumbers) -> list[str]:
@@ -412,88 +397,29 @@ def every_table(study: StudyNumbers) -> list[NumberTable]:
     return own + [t for name in allowed_layouts(study) for t in layout_tables(study, name)]
 
 
-def _page(
-    study: StudyNumbers,
-    shown: Mapping[str, Sheet],
-    laid_out: Mapping[str, Sequence[NumberTable]],
-    tables: Sequence[ProtocolTables],
-    out: Path,
-) -> str:
-    first, *others = shown.values()
-    sections = [*first.sections]
-    if others:
-        sections = [s for name, sheet in shown.items() for s in _among_others(name, sheet, first)]
-        question = f"A study of {many(len(study.models), 'model')}, {asked_of(study, study.data)}"
-        first = first._replace(question=question, chart=None, main=None)
-    cautions = [text for one in shown.values() for text in one.cautions]
-    layouts_shown = [_laid_out(name, tables, cautions) for name, tables in laid_out.items()]
-    unfinished = [
-        f"{o.protocol}, {line(o.model, 60)}, {line(o.data, 60)}: {o.status} {line(o.reason, 300)}"
-        for o in study.outcomes
-        if o.status not in ("done", "kept")
-    ]
-    sheet = first._replace(
-        opening=first.opening._replace(first=[*first.opening.first, *unfinished]),
-        sections=[
-            *sections,
-            *layouts_shown,
-            _runs(study, [t for own in tables for t in own.written], out),
-        ],
-        cautions=cautions,
-    )
-    names = {"models": study.models, "data": study.data}
-    made = {"resamples": f"{study.resamples:,}", "may differ in": ", ".join(study.allow)}
-    return sheet_page(
-        sheet,
-        made=[("Study", [(name, line(text, 200)) for name, text in made.items() if text])],
-        wide=True,
-        about=[(what, line(", ".join(own), 300)) for what, own in names.items()],
-        examples=examples(tables[0]),
-    )
-
-
-def _among_others(protocol: str, sheet: Sheet, first: Sheet) -> list[Section]:
-    """Return the sections of a protocol beside others, the first of them open."""
-    tables = [sheet.main] if sheet.main is not None else []
-    drawn = [sheet.chart] if sheet.chart is not None else []
-    text = [] if sheet is first else [sheet.opening.sentence]
-    rest = [s._replace(title=f"{s.title} ({protocol})") for s in sheet.sections]
-    return [Section(protocol, sheet.question, tables, drawn, text, open=True), *rest]
-
-
-TOO_MANY = "There are too many curves for a chart; one is drawn for up to six."
-
-
 def _laid_out(name: str, tables: Sequence[NumberTable], said: Sequence[str] = ()) -> Section:
-    """Return the tables of a layout with their charts and files; too many curves are left out.
+    """Return the tables of a layout with their charts and files.
 
     Notes that are among ``said`` stand elsewhere on the page.
     """
-    shown, drawn = [], []
-    for table in tables:
-        notes = [note for note in table.notes if note not in said]
-        if table.chart is not None and table.rows:
-            caption = line(table.title, 300)
-            chart = Chart(table.name, table.chart, caption, caption)
-            lost = chart.figure is None
-            drawn += [] if lost else [chart]
-            notes += [TOO_MANY] if lost else []
-        shown.append(table._replace(notes=tuple(notes)))
+    drawn = [
+        Chart(table.name, table.chart, *[line(table.title, 300)] * 2)
+        for table in tables
+        if table.chart is not None and table.rows
+    ]
+    shown = [t._replace(notes=tuple(note for note in t.notes if note not in said)) for t in tables]
     return Section(name, layouts()[name][1].title, shown, drawn, html=_files(tables))
 
 
 def _runs(study: StudyNumbers, written: Sequence[NumberTable], out: Path) -> Section:
-    """Return links to the pages of all runs, with their cautions, and to the files of tables."""
+    """Return links to the pages of all runs, and to the files of tables."""
     entries = []
     for run in study.runs:
-        name = f"{_cell(run)} ({run.protocol})"
+        name = _cell(run)
         if (page := run.path / "report.html").is_file():
             link = quote(os.path.relpath(page, out).replace(os.sep, "/"))
             name = Markup('<a href="{}">{}</a>').format(link, name)
-        cautions = [Markup("<li>{}</li>").format(line(text, 300))
-                    for text in run.manifest.cautions[:CAUTIONS]]  # fmt: skip
-        below = Markup("<ul>{}</ul>").format(Markup().join(cautions)) if cautions else ""
-        entries.append(Markup("<li>{}{}</li>").format(name, below))
+        entries.append(Markup("<li>{}</li>").format(name))
     listed = Markup("<ul>{}</ul>").format(Markup().join(entries))
     return Section("runs", "The runs, and the files of all tables", html=listed + _files(written))
 
@@ -510,14 +436,13 @@ def _files(tables: Sequence[NumberTable]) -> Markup:
 
 def render_study(study: StudyNumbers, console: Console, *, verbose: bool = False) -> None:
     """Print who is best in what, and the headline numbers by model; with ``verbose`` all tables."""
-    for name, sheet in study_sheets(study).items():
-        console.print()
-        say(console, f"{sheet.question} ({name})", "bold cyan")
-        render_sheet(sheet, console, verbose=verbose)
+    sheet = study_sheet(study)
+    say(console, sheet.question, "bold cyan")
+    render_sheet(sheet, console, verbose=verbose)
 
 
 def warn(study: StudyNumbers, names: Sequence[str], console: Console) -> None:
     """Print what must be known of the runs behind layouts."""
-    for protocol in dict.fromkeys(layouts()[name][0] for name in names):
-        for text in _cautions(ProtocolTables(study, protocol)):
-            say(console, f"! {text}", "yellow")
+    protocols = dict.fromkeys(layouts()[name][0] for name in names)
+    for text in _cautions(study, [ProtocolTables(study, name) for name in protocols]):
+        say(console, f"! {text}", "yellow")

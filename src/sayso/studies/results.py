@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
@@ -106,12 +107,12 @@ class Study(StudyNumbers, Plotted):
 
 def of_grid(grid: Grid, outcomes: Sequence[CellOutcome], **options: Any) -> Study:
     """Return the study of a grid's finished cells."""
-    runs = []
-    for cell, outcome in zip(grid.cells, outcomes, strict=True):
-        if outcome.status in ("done", "kept"):
-            run = _open(cell.path, cell.model, cell.data)
-            if run is not None:
-                runs.append(run)
+    runs = [
+        run
+        for cell, outcome in zip(grid.cells, outcomes, strict=True)
+        if outcome.status in ("done", "kept")
+        and (run := _open(cell.path, cell.model, cell.data)) is not None
+    ]
     return Study(runs, outcomes, systems=grid.systems, variants=grid.variants, **options)
 
 
@@ -121,47 +122,43 @@ def of_folders(folders: Sequence[str | PathLike[str]], **options: Any) -> Study:
     Two runs of one protocol, model and data are told apart by their folders. Raises InputError
     where there are none.
     """
-    places: list[Path] = []
+    places: dict[Path, None] = {}
+    states: dict[Path, StudyState] = {}
     for folder in map(Path, folders):
         held = [folder] if RunFolder.exists(folder) else _runs_in(folder)
         if not held:
             raise InputError(
                 f"{folder}: contains no run; expected run folders, or a folder of them"
             )
-        places += [place for place in held if place not in places]
-    states = {folder: state for folder in map(Path, folders) if (state := _state(folder))}
-    titled = {
-        path: (folder, titles)
+        places |= dict.fromkeys(held)
+        if (state := _state(folder)) is not None:
+            states[folder] = state
+    titles = {
+        real_path(folder / cell.path): (cell.model, cell.data)
         for folder, state in states.items()
-        for path, titles in _titles(folder, state)
+        for cell in state.cells
     }
-    titles = {path: own for path, (_, own) in titled.items()}
-    systems = {name: about for state in states.values() for name, about in state.systems.items()}
-    variants = {name: own for state in states.values() for name, own in state.variants.items()}
     opened = [run for p in places if (run := _open(p, *titles.get(real_path(p), ()))) is not None]
     if not opened:
         raise InputError(f"{', '.join(map(str, folders))[:200]}: no run there is finished")
-    made_by = {place: folder for place, (folder, _) in titled.items()}
-    joined, notes = _same_data(opened, made_by)
+    systems = {name: about for state in states.values() for name, about in state.systems.items()}
+    variants = {name: own for state in states.values() for name, own in state.variants.items()}
+    joined, notes = _same_data(opened)
     return Study(_told_apart(joined), systems=systems, variants=variants, notes=notes, **options)
 
 
-def _same_data(
-    runs: Sequence[FinishedRun], studies: Mapping[Path, Path]
-) -> tuple[list[FinishedRun], list[str]]:
+def _same_data(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]:
     """Return runs of the same questions and golds under one name, and notes on what was joined.
 
-    ``studies`` are the folders of studies that runs belong to. Where one study has two names for
-    the same questions, they stay apart.
+    Where one model has two names for the same questions, as in other words, they stay apart.
     """
     names: dict[str, dict[str, None]] = {}
-    first: dict[tuple[str, Path], str] = {}
-    apart = {""}
+    of_model: dict[tuple[str, str, str], set[str]] = {}
     for run in runs:
-        key, place = run.manifest.data_hash, real_path(run.path)
+        key = run.manifest.data_hash
         names.setdefault(key, {})[run.data] = None
-        if place in studies and first.setdefault((key, studies[place]), run.data) != run.data:
-            apart.add(key)
+        of_model.setdefault((key, run.protocol, run.model), set()).add(run.data)
+    apart = {"", *(key for (key, *_), own in of_model.items() if len(own) > 1)}
     same = {key: list(own) for key, own in names.items() if len(own) > 1 and key not in apart}
     notes = [
         f"{', '.join(own[:-1])} and {own[-1]} have the same questions and gold answers, so they "
@@ -181,12 +178,6 @@ def _state(folder: Path) -> StudyState | None:
         return msgspec.json.decode(state.read_bytes(), type=StudyState)
     except msgspec.DecodeError as error:
         raise InputError(f"{state}: is not a list of cells ({error}); remove it") from None
-
-
-def _titles(folder: Path, state: StudyState) -> Iterator[tuple[Path, tuple[str, str]]]:
-    """Yield the run folders of a study, with what it calls their models and data."""
-    for cell in state.cells:
-        yield real_path(folder / cell.path), (cell.model, cell.data)
 
 
 #: folders below a given one in which runs are looked for: a study's lie three deep
@@ -229,11 +220,8 @@ def _told_apart(runs: Sequence[FinishedRun]) -> list[FinishedRun]:
         else run
         for run in runs
     ]
-    cells: dict[tuple[str, str, str], int] = {}
-    for run in named:
-        key = (run.protocol, run.model, run.data)
-        cells[key] = cells.get(key, 0) + 1
-    twice = {(key[0], key[1]) for key, number in cells.items() if number > 1}
+    cells = Counter((run.protocol, run.model, run.data) for run in named)
+    twice = {(protocol, model) for (protocol, model, _), number in cells.items() if number > 1}
     return [
         run._replace(model=f"{run.model} ({run.path.name})")
         if (run.protocol, run.model) in twice

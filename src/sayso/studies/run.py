@@ -25,8 +25,7 @@ from sayso.runs.dry_run import RunEstimate, Total, estimate_job, total_of
 from sayso.runs.from_files import check_same_texts, measure_texts
 from sayso.runs.from_files import estimate_texts as estimate_texts
 from sayso.runs.job import Job, check, one_period, with_period
-from sayso.runs.judge import check_judge
-from sayso.runs.recorded import PEOPLE, RecordedEngine
+from sayso.runs.recorded import RecordedEngine
 from sayso.runs.run import check_finished, execute_job
 from sayso.storage.atomic import one_writer, place_inside, replacing
 from sayso.storage.run_folder import RunFolder
@@ -68,17 +67,27 @@ def check_grid(grid: Grid) -> None:
     """Refuse what can be seen to be wrong in any cell, before anything is asked.
 
     Data that do not suit a protocol are no mistake of a grid: such cells are left out. Raises
-    InputError, which has every wrong name of a model, judge or data, or names the cell.
+    InputError, which has every mistake once.
     """
-    if problems := _wrong_names(grid):
-        raise InputError("; ".join(problems))
+    checks: dict[object, tuple[str, Callable[[], object]]] = {}
     for cell in grid.cells:
+        job, on_record = cell.job, cell.texts is not None
+        on_record |= isinstance(job.model, RecordedEngine)
+        if isinstance(job.model, str) and job.model and not _is_there(cell):
+            checks["model", job.model, job.revision] = "", partial(_check_model, job)
+        if not on_record and not cell.lacking:
+            checks["data", job.data_set] = "", partial(datasets.check_data_name, job.data_set)
+        checks[cell.path] = f"{cell.title}: ", partial(_check_cell, cell)
+    problems: dict[str, str] = {}
+    for place, check_one in checks.values():
         try:
-            _check_cell(cell)
+            check_one()
         except Unsuited:
             continue
         except InputError as error:
-            raise InputError(f"{cell.title}: {error}") from None
+            problems.setdefault(str(error), place)
+    if problems:
+        raise InputError("; ".join(f"{place}{text}" for text, place in problems.items()))
 
 
 def _check_cell(cell: GridCell) -> None:
@@ -86,29 +95,6 @@ def _check_cell(cell: GridCell) -> None:
     if cell.lacking:
         raise Unsuited(cell.lacking)
     check(cell.job)
-
-
-def _wrong_names(grid: Grid) -> list[str]:
-    """Return what is wrong with names of models, judges and data, each once."""
-    checks: dict[object, Callable[[], object]] = {}
-    for cell in grid.cells:
-        job, on_record = (
-            cell.job,
-            cell.texts is not None or isinstance(cell.job.model, RecordedEngine),
-        )
-        if isinstance(job.model, str) and job.model and not _is_there(cell):
-            checks["model", job.model, job.revision] = partial(_check_model, job)
-        if isinstance(job.judge, str) and not (on_record and job.judge == PEOPLE):
-            checks["judge", job.judge] = partial(check_judge, job.judge, job.judge_options)
-        if not on_record and not cell.lacking:
-            checks["data", job.data_set] = partial(datasets.check_data_name, job.data_set)
-    problems: dict[str, None] = {}
-    for check_one in checks.values():
-        try:
-            check_one()
-        except InputError as error:
-            problems[str(error)] = None
-    return list(problems)
 
 
 def _is_there(cell: GridCell) -> bool:
@@ -139,7 +125,7 @@ def run_grid(
         place_inside(grid.out, *cell.path.relative_to(grid.out).parts)
     grid.out.mkdir(parents=True, exist_ok=True)
     meter = Meter(grid.max_cost)
-    outcomes: dict[int, CellOutcome] = {}
+    outcomes: list[CellOutcome] = []
     stopped = ""
     with (
         one_writer(grid.out, "sayso study"),
@@ -148,28 +134,31 @@ def run_grid(
     ):
         cells = [cell._replace(job=job) for cell, job in zip(grid.cells, jobs, strict=True)]
         for number, cell in enumerate(cells):
-            if stopped:
-                outcomes[number] = _outcome(grid, cell, "waiting", stopped)
-                continue
-            began, new = time.perf_counter(), True
+            began, new, waits = time.perf_counter(), True, bool(stopped)
+            status: Status
             try:
+                if waits:
+                    raise BudgetSpent(stopped)
                 new = not is_finished(cell)
                 if told is not None and new:
-                    told.begin(number, len(grid.cells), cell)
-                outcome = _outcome(grid, cell, _run_cell(cell, opened, meter, progress))
+                    told.begin(number, len(cells), cell)
+                status, reason = _run_cell(cell, opened, meter, progress), ""
             except Unsuited as error:
-                outcome = _outcome(grid, cell, "left out", str(error))
+                status, reason = "left out", str(error)
             except BudgetSpent as error:
-                stopped = str(error)
-                outcome = _outcome(grid, cell, "waiting", stopped)
+                status, reason = "waiting", str(error)
+                stopped = reason
             except InputError as error:
-                outcome = _outcome(grid, cell, "failed", str(error))
-            seconds = time.perf_counter() - began
-            outcomes[number] = msgspec.structs.replace(outcome, seconds=round(seconds, 1))
-            if told is not None and (new or outcome.status != "kept"):
-                told.end(number, len(grid.cells), outcomes[number])
-            write_study_state(grid, list(outcomes.values()))
-    return list(outcomes.values())
+                status, reason = "failed", str(error)
+            place = cell.path.relative_to(grid.out).as_posix()
+            seconds = round(time.perf_counter() - began, 1)
+            outcomes.append(
+                CellOutcome(cell.model, cell.data, cell.protocol, place, status, reason, seconds)
+            )
+            if told is not None and not waits and (new or status != "kept"):
+                told.end(number, len(cells), outcomes[number])
+            write_study_state(grid, outcomes)
+    return outcomes
 
 
 def write_study_state(grid: Grid, outcomes: Sequence[CellOutcome]) -> None:
@@ -177,11 +166,6 @@ def write_study_state(grid: Grid, outcomes: Sequence[CellOutcome]) -> None:
     state = StudyState(tuple(outcomes), dict(grid.systems), dict(grid.variants))
     with replacing(grid.out / STATE) as file:
         file.write(msgspec.json.format(msgspec.json.encode(state), indent=1))
-
-
-def _outcome(grid: Grid, cell: GridCell, status: Status, reason: str = "") -> CellOutcome:
-    place = cell.path.relative_to(grid.out).as_posix()
-    return CellOutcome(cell.model, cell.data, cell.protocol, place, status, reason)
 
 
 def _run_cell(
@@ -217,34 +201,24 @@ def is_finished(cell: GridCell) -> bool:
     return RunFolder.open(cell.path).read_manifest().finished is not None
 
 
-class _Opened:
+class _Opened(contextlib.ExitStack):
     """The model in this process that the last cell asked: the next cell may ask it too."""
 
-    def __init__(self) -> None:
-        self._key: object = None
-        self._engine: Engine | None = None
-
-    def __enter__(self) -> _Opened:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._close()
-
-    def _close(self) -> None:
-        if self._engine is not None:
-            self._engine.close()
-        self._key = self._engine = None
+    _key: object = None
+    _engine: Engine | None = None
 
     def job(self, job: Job) -> Job:
         """Return a job that asks an open model. Endpoints are opened by each cell for itself."""
         if not isinstance(job.model, str) or not is_local(job.model) or job.engine:
-            self._close()
+            self.close()
+            self._key = None
             return job
         opening = dataclasses.replace(part(ModelOptions, job), model_version=None)  # endpoints'
         key = (job.model, opening)
         if key != self._key or self._engine is None:
-            self._close()
+            self.close()
             self._engine, _ = open_priced(job.model, job.max_cost, price=job.price, opening=opening)
+            self.callback(self._engine.close)
             self._key = key
         # what is left may be meant for the judge
         judge = job.judge.removeprefix("rules+") if isinstance(job.judge, str) else ""

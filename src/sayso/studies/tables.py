@@ -11,11 +11,10 @@ import numpy as np
 from sayso.harmless import line
 from sayso.metric import Headline, MetricTable
 from sayso.metrics.arrays import or_none
-from sayso.metrics.joint import ALPHA, JointNumber, spread_between
+from sayso.metrics.joint import JointNumber, spread_between
 from sayso.protocols import PROTOCOLS
 from sayso.records import Estimate, Slice
 from sayso.report import charts
-from sayso.report.corrected import judge_effect
 from sayso.report.differences import Words, told_numbers
 from sayso.report.number_tables import (
     CORRECTED_INTERVAL,
@@ -27,7 +26,7 @@ from sayso.report.number_tables import (
 )
 from sayso.report.numbers import FORMS, capital, compact_number, is_gap
 from sayso.report.sheet import Chart
-from sayso.studies.joined import StudyNumbers
+from sayso.studies.joined import StudyNumbers, many
 
 #: parts of a slice beyond which a number is one of a table of its own (a score against a metric)
 PLAIN_PARTS = 2
@@ -74,20 +73,34 @@ class ProtocolTables:
         self.told = told_numbers(self.numbers, self.metrics)
         self.ranked = _headlines(self.told)
         self.headline = self._headline()
-        self.spreads, self.corrected = [*self._spreads()], [*self._corrected()]
+        self.spread = self._spread()
         plain = [n for n in self.numbers if len(n.where) <= PLAIN_PARTS]
         self.by_form = [
             self._by_form(where, [n for n in plain if n.where == where])
             for where in dict.fromkeys(n.where for n in plain)
         ]
         self.scores = [*self._scores()]
-        self.everything, self.differences = self._everything(), self._differences()
+        self.everything = self._everything()
+        self.differences, self.clear = self._differences()
 
     @property
     def written(self) -> list[NumberTable]:
         """The tables that have files."""
-        first = [self.headline, *self.spreads, *self.corrected, *self.by_form, *self.scores]
-        return [*first, self.everything, self.differences]
+        first = [self.headline, *([self.spread] if self.spread.rows else [])]
+        return [*first, *self.by_form, *self.scores, self.everything, self.differences]
+
+    @property
+    def main(self) -> list[JointNumber]:
+        """The headline number that carries the result, in its forms; none where no model has one.
+
+        That is a difference of two shares, such as J, else the first.
+        """
+        by_gap = sorted(self.ranked, key=lambda own: not is_gap(own[0].name))
+        held = (
+            [n for n in _distinct(own) if any(e.value is not None for e in n.means)]
+            for own in by_gap
+        )
+        return next(filter(None, held), [])
 
     def called(self, name: str) -> str:
         """Return what the head of a column calls a number: its symbol, else what it means."""
@@ -96,6 +109,12 @@ class ProtocolTables:
     def part(self, number: JointNumber) -> str:
         """Return what a number is of, and whether it is corrected."""
         return f"{self.words.of(number.where) or 'all answers'}{BY_LABELS * number.corrected}"
+
+    def head(self, number: JointNumber, form: bool = False) -> str:
+        """Return the head of a number's column, with the form of the answers if it is asked for."""
+        named = FORMS.get(dict(number.where).get("form", ""), "") if form else ""
+        text = f"{self.called(number.name)}, {named}" if named else self.called(number.name)
+        return text + BY_LABELS * number.corrected
 
     def _name(self, *parts: str) -> str:
         """Return the name of a table's files, in a folder of the protocol."""
@@ -125,11 +144,7 @@ class ProtocolTables:
             notes=[*notes, *_about(numbers)],
         )
         best = tuple(None if rank else n.joint.higher for n, rank in columns.values())
-        return table._replace(best=best, meanings=self.meanings(columns))
-
-    def meanings(self, heads: Iterable[str]) -> tuple[tuple[str, str], ...]:
-        """Return :func:`meanings_of` this protocol's numbers."""
-        return meanings_of(self.metrics, heads)
+        return table._replace(best=best, meanings=meanings_of(self.metrics, columns))
 
     def _headline(self) -> NumberTable:
         """Return models by headline numbers, each with its rank.
@@ -137,47 +152,31 @@ class ProtocolTables:
         A number that is the same in all forms stands once.
         """
         columns: dict[str, tuple[JointNumber, bool]] = {}
-        groups, short, seen = [], [], []
+        groups, seen = [], []
         for numbers in self.ranked:
             distinct = _distinct(numbers)
             for number in distinct:
-                called = self._called(number, len(numbers) > len(distinct) == 1)
-                called += BY_LABELS * number.corrected
+                called = self.head(number, form=not len(numbers) > len(distinct) == 1)
                 ranked = any(number.ranking.ranks)
                 columns[called] = number, False
                 columns |= {f"{RANKED}{called}": (number, True)} if ranked else {}
                 groups.append((called, 1 + ranked))
-                short += ["value", *["rank"] * ranked]
                 size = number.ranking.detectable
                 if size is not None and number.joint.higher is not None:
                     seen.append(f"{called} {compact_number(size) if size <= 1 else 'above 1'}")
+        short = tuple("rank" if rank else "value" for _, rank in columns.values())
         what = "Values and ranks" if "rank" in short else "Values"
         notes = [f"{DETECTED}: {'; '.join(seen)}."] if seen else []
         table = self._by_model(self._name("headline"), what, columns, notes)
-        return table._replace(groups=tuple(groups), short=tuple(short))
-
-    def _called(self, number: JointNumber, whole: bool) -> str:
-        """Return what a headline number is called: its symbol, and its form unless it has none.
-
-        Where its forms are equal (``whole``), a symbol says so; words such as "facts that it knows"
-        are about no form.
-        """
-        symbol, form = self.called(number.name), dict(number.where).get("form", "")
-        if form not in FORMS:
-            return symbol
-        if not whole:
-            return f"{symbol}, {FORMS[form]}"
-        return f"{symbol}, both forms" if self.metrics.named(number.name).symbol else symbol
+        return table._replace(groups=tuple(groups), short=short)
 
     def _by_form(self, where: Slice, numbers: Sequence[JointNumber]) -> NumberTable:
         """Return models by numbers of one form or method, headline numbers with ranks first."""
         names = list(self.metrics.headlines)
         first = [n for name in names for n in numbers if n.name == name]
-        ranked = [n for n in first if any(n.ranking.ranks)]
-        head = {id(n): f"{self.called(n.name)}{BY_LABELS * n.corrected}" for n in numbers}
-        columns = {head[id(n)]: (n, False) for n in first}
-        columns |= {f"{RANKED}{head[id(n)]}": (n, True) for n in ranked}
-        columns |= {head[id(n)]: (n, False) for n in numbers if n.name not in names}
+        columns = {self.head(n): (n, False) for n in first}
+        columns |= {f"{RANKED}{self.head(n)}": (n, True) for n in first if any(n.ranking.ranks)}
+        columns |= {self.head(n): (n, False) for n in numbers if n.name not in names}
         return self._by_model(
             self._name(*(value for _, value in where)),
             capital(self.words.of(where) or "all answers"),
@@ -210,29 +209,26 @@ class ProtocolTables:
                     for n in sorted(members, key=_worth, reverse=True)
                 ],
                 tuple(_about(members)),
-                meanings=self.meanings([self.called(name)]),
+                meanings=meanings_of(self.metrics, [self.called(name)]),
                 best=tuple(members[0].joint.higher for _ in self.models),
             )
 
-    def _spreads(self) -> Iterator[NumberTable]:
-        """Yield how far headline numbers lie apart over wordings and samples."""
+    def _spread(self) -> NumberTable:
+        """Return how far headline numbers lie apart over wordings and samples, if any are."""
         rows: Rows = []
         every = {"of the first run": self.study, "each run's own": self.study.with_own_probes}
         for probes, of in every.items():
-            if of is None or self.protocol not in of.protocols:
+            models, data = of.of(self.protocol) if of is not None else ([], [])
+            if of is None or len(set(sets := of.sets(data))) == len(sets):
                 continue
-            models, data = of.of(self.protocol)
-            sets = of.sets(data)
-            if len(set(sets)) == len(sets):
-                return
             told = told_numbers(of.numbers(self.protocol), self.metrics)
             for number in (n for numbers in _headlines(told) for n in numbers):
                 apart = zip(*spread_between(number.joint, number.cells, sets), strict=True)
                 for model, mean, cells, both in zip(
                     models, number.means, number.cells, apart, strict=True
                 ):
-                    held = sorted((e for e in cells if e.value is not None), key=_value)
-                    ends = (held[0], held[-1]) if held else (None, None)
+                    held = [e for e in cells if e.value is not None]
+                    ends = [end(held, key=_value, default=None) for end in (min, max)]
                     sizes = [
                         Estimate("spread", value=x, problem=NO_SPREAD[x is None])
                         for x in map(or_none, both)
@@ -240,36 +236,15 @@ class ProtocolTables:
                     labels = (self.called(number.name), self.part(number), model, probes)
                     rows.append((labels, (mean, *sizes, *ends)))
         rows.sort(key=lambda row: (row[0][1], row[0][0], self.study.models.index(row[0][2])))
-        yield NumberTable(
+        return NumberTable(
             self._name("spread"),
-            f"How far runs of other wordings and samples lie apart{_intervals([])}",
+            f"How far runs of other wordings and samples lie apart{WITH_INTERVAL}",
             ("number", "of", "model", "probes"),
             ("mean", "spread", "sampling error", "lowest", "highest"),
             rows,
             (ABOUT_SPREAD,),
-            meanings=self.meanings([labels[0] for labels, _ in rows]),
+            meanings=meanings_of(self.metrics, (labels[0] for labels, _ in rows)),
         )
-
-    def _corrected(self) -> Iterator[NumberTable]:
-        """Yield the headline numbers that labels of people correct, beside the judge's, if any."""
-        rows: Rows = [
-            (
-                (self.called(one.raw.name), self.words.of(one.raw.where), run.model, run.data),
-                (one.raw, one.corrected, one.alone, f"{one.labels:,}", judge_effect(one)),
-            )
-            for run in (() if self.study.raw else self.runs)
-            for one in self.study.corrected(run)
-            if one.raw.name in self.metrics.headlines
-        ]
-        if rows:
-            yield NumberTable(
-                self._name("corrected"),
-                f"Headline numbers corrected by labels of people{CORRECTED_INTERVAL}",
-                ("number", "of", "model", "data"),
-                ("judge", "corrected", "labels alone", "labels", "judge made it"),
-                rows,
-                notes=("Only corrected intervals contain the errors of the judge.",),
-            )
 
     def _everything(self) -> NumberTable:
         """Return every number of every model, each corrected one after the judge's."""
@@ -287,19 +262,24 @@ class ProtocolTables:
         name, caption = self._name("numbers"), f"{self.protocol}: every number"
         return NumberTable(name, caption, labels, head, rows)
 
-    def _differences(self) -> NumberTable:
-        """Return every pair of models and number: the difference, p, and p after Holm."""
+    def _differences(self) -> tuple[NumberTable, NumberTable]:
+        """Return every pair of models and number, with p before and after Holm; the clear ones."""
         rows: Rows = []
+        clear: Rows = []
         for n in self.numbers:
             for pair in n.ranking.pairs:
                 problem = None if pair.difference is not None else "not computed for both"
                 difference = Estimate(
                     n.name, n.where, pair.difference, pair.low, pair.high, problem=problem
                 )
-                tests = tuple(Estimate(n.name, value=p) for p in (pair.p, pair.corrected))
-                labels = (n.name, self.part(n), self.models[pair.first], self.models[pair.second])
-                rows.append((labels, (difference, *tests)))
-        return NumberTable(
+                tests = pair.p, pair.corrected
+                labels = (self.part(n), self.models[pair.first], self.models[pair.second])
+                values = tuple(Estimate(n.name, value=p) for p in tests)
+                rows.append(((n.name, *labels), (difference, *values)))
+                if pair.clear:
+                    called = (self.called(n.name), *labels)
+                    clear.append((called, (difference, *map(_p_text, tests))))
+        every = NumberTable(
             self._name("differences"),
             f"{self.protocol}: second model minus first, paired; p after Holm's correction over "
             "all pairs of each number",
@@ -307,60 +287,48 @@ class ProtocolTables:
             ("difference", "p", "p after Holm"),
             rows,
         )
+        caption = f"{self.protocol}: {many(len(clear), 'clear difference')}, second minus first"
+        return every, self._shown(every._replace(written="difference"), caption, clear)
 
     @property
     def by_data(self) -> NumberTable:
-        """Every number by data set, as a page shows it."""
-        return self._called_rows(self.everything, "Every number by model and data set")
-
-    @property
-    def clear(self) -> NumberTable:
-        """The differences that are clear after the correction, as a page shows them."""
-        rows: Rows = [
-            (of, (gap, *map(_p_text, tests)))
-            for of, (gap, *tests) in self.differences.rows
-            if isinstance(tests[1], Estimate) and _is_clear(tests[1])
+        """The headline numbers by data set, as a page shows them."""
+        rows = [
+            ((self.called(of[0]), *of[1:]), entries)
+            for of, entries in self.everything.rows
+            if of[0] in self.metrics.headlines
         ]
-        caption = f"{many(len(rows), 'clear difference')} between two models, second minus first"
-        shown = self.differences._replace(rows=rows, written="difference")
-        return self._called_rows(shown, caption)
+        caption = f"{self.protocol}: headline numbers by model and data set"
+        return self._shown(self.everything, caption, rows)
 
-    def _called_rows(self, table: NumberTable, caption: str) -> NumberTable:
-        """Return the first rows of a table, with the numbers called as in heads of columns."""
-        rows, left = table.rows[:MOST_ROWS], len(table.rows) - MOST_ROWS
+    def _shown(self, table: NumberTable, caption: str, rows: Rows) -> NumberTable:
+        """Return a table of the page with the first of some rows, and what their numbers mean."""
+        left = len(rows) - MOST_ROWS
         return table._replace(
             caption=caption,
-            rows=[((self.called(of[0]), *of[1:]), entries) for of, entries in rows],
+            rows=rows[:MOST_ROWS],
             notes=(f"{left:,} more rows in the file.",) * (left > 0),
-            meanings=self.meanings([self.called(of[0]) for of, _ in rows]),
+            meanings=meanings_of(self.metrics, (of[0] for of, _ in rows)),
         )
 
     @property
-    def charts(self) -> list[Chart]:
-        """Each headline number by model and form, the one that carries the result first.
-
-        That is a difference of two shares, such as J, else the first. Forms that share all values,
-        such as what a model knows, are drawn once.
-        """
-        drawn = []
-        for numbers in sorted(self.ranked, key=lambda own: not is_gap(own[0].name)):
-            rows: list[charts.Row] = []
-            for number in _distinct(numbers):
-                form = FORMS.get(dict(number.where).get("form", ""), "")
-                series = f"{form}{BY_LABELS * number.corrected}"
-                every = zip(self.models, number.means, strict=True)
-                rows += [charts.chart_row(model, series, mean) for model, mean in every]
-            rows = [row for row in rows if row["value"] is not None]
-            order, kinds = (
-                list(dict.fromkeys(row[key] for row in rows)) for key in ("row", "series")
-            )
-            by_labels = all(kind.endswith(BY_LABELS) for kind in kinds)
-            what = f"{self.called(numbers[0].name)}{BY_LABELS * by_labels}"
-            label = f"{capital(what)} of each model, with 95 % intervals."
-            make = partial(charts.forest_plot, rows, order, title=what, references=[], kinds=kinds)
-            if rows and len(order) <= charts.MOST_ROWS:
-                drawn.append(Chart(f"{self.protocol} {what}", make, label, label))
-        return drawn
+    def chart(self) -> Chart | None:
+        """The number of :attr:`main` by model and form; ``None`` for too many models, or no one."""
+        rows: list[charts.Row] = []
+        for number in self.main:
+            form = FORMS.get(dict(number.where).get("form", ""), "")
+            series = f"{form}{BY_LABELS * number.corrected}"
+            every = zip(self.models, number.means, strict=True)
+            rows += [charts.chart_row(model, series, mean) for model, mean in every]
+        rows = [row for row in rows if row["value"] is not None]
+        order, kinds = (list(dict.fromkeys(row[key] for row in rows)) for key in ("row", "series"))
+        if not rows or len(order) > charts.MOST_ROWS:
+            return None
+        by_labels = all(kind.endswith(BY_LABELS) for kind in kinds)
+        what = f"{self.called(self.main[0].name)}{BY_LABELS * by_labels}"
+        label = f"{capital(what)} of each model, with 95 % intervals."
+        make = partial(charts.forest_plot, rows, order, title=what, references=[], kinds=kinds)
+        return Chart(f"{self.protocol} {what}", make, label, label)
 
     def within_spread(self) -> Iterator[str]:
         """Yield which differences of two models are smaller than the spread of one of them."""
@@ -381,6 +349,20 @@ class ProtocolTables:
                     f"{'; '.join(small[:MOST_PAIRS])}{more} is smaller than the spread of one "
                     "model over wordings and samples"
                 )
+
+
+def overview(study: StudyNumbers, every: Sequence[ProtocolTables]) -> NumberTable:
+    """Return models by the number that carries the result of each protocol, in its first form."""
+    columns = {f"{t.head(t.main[0], form=True)} ({t.protocol})": t for t in every if t.main}
+    numbers = [tables.main[0] for tables in columns.values()]
+
+    def find(model: str, tables: ProtocolTables) -> Entry:
+        held = model in tables.models
+        return tables.main[0].means[tables.models.index(model)] if held else None
+
+    caption = f"A headline number of each protocol{_intervals(numbers)}"
+    rows = {model: model for model in study.models}
+    return grid(caption, rows, columns, find, labels=("model",), written="plain")
 
 
 def _headlines(told: Sequence[tuple[Headline, list[JointNumber]]]) -> list[list[JointNumber]]:
@@ -414,12 +396,7 @@ def _about(numbers: Sequence[JointNumber]) -> list[str]:
     return [ABOUT_CORRECTED] if any(n.corrected for n in numbers) else []
 
 
-def _is_clear(p: Estimate) -> bool:
-    return p.value is not None and p.value < ALPHA
-
-
-def _p_text(entry: Entry) -> str:
-    p = entry.value if isinstance(entry, Estimate) else None
+def _p_text(p: float | None) -> str:
     return "" if p is None else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
@@ -429,10 +406,6 @@ def _distinct(numbers: Sequence[JointNumber]) -> list[JointNumber]:
     for number in numbers:
         found.setdefault(tuple((e.value, e.low, e.high) for e in number.means), number)
     return [*found.values()]
-
-
-def many(number: int, one: str) -> str:
-    return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
 def asked_of(study: StudyNumbers, data: Sequence[str]) -> str:
