@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 import textwrap
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import vl_convert
@@ -234,16 +234,15 @@ def series_chart(
     titles: tuple[str, str],
     *,
     share: bool = False,
-    bold: Collection[str] = (),
-    dashed: Collection[str] = (),
+    looks: Mapping[str, Literal["bold", "dashed"]] | None = None,
     diagonal: bool = False,
     lines: bool = True,
 ) -> Drawing | None:
     """Return up to six series (:func:`point`) over numbers or names, with intervals.
 
-    ``titles`` are those of the two axes; of a ``share`` the whole range is shown, 0 to 1. Lines of
-    the series ``bold`` are thick, lines of ``dashed`` are dashed; without ``lines`` points are not
-    joined. ``diagonal``: a dashed line from (0, 0) to (1, 1).
+    ``titles`` are those of the two axes; of a ``share`` the whole range is shown, 0 to 1. ``looks``
+    are those of the lines of some series; without ``lines`` points are not joined. ``diagonal``: a
+    dashed line from (0, 0) to (1, 1).
     """
     drawn = [row for row in points if row["y"] is not None]
     names = list(dict.fromkeys(row["series"] for row in drawn))
@@ -264,12 +263,13 @@ def series_chart(
         "color": styled(alt.Color, names, COLORS, legend),
         "shape": styled(alt.Shape, names, SHAPES, legend),
     }
-    if dashed:
-        dashes = [[5, 4] if name in dashed else [1, 0] for name in names]
+    looks = looks or {}
+    if "dashed" in looks.values():
+        dashes = [[5, 4] if looks.get(name) == "dashed" else [1, 0] for name in names]
         styles["strokeDash"] = styled(alt.StrokeDash, names, dashes)
     layers = lines_and_points(drawn, (x, y), styles, few=0, size=60, opacity=0.8)
     layers = layers if lines else layers[1:]
-    thick = [row for row in drawn if row["series"] in bold and lines]
+    thick = [row for row in drawn if looks.get(row["series"]) == "bold" and lines]
     if thick:
         line = alt.Chart(data_of(thick)).mark_line(strokeWidth=3.5)
         layers.insert(0, line.encode(x=x, y=y, color=styles["color"]))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -238,7 +239,7 @@ def _shown(e: Estimate | None) -> Entry:
     return "none (outside 0 to 1)" if outside else e
 
 
-def numbers_table(
+def sliced_table(
     results: SelfKnownResults,
     caption: str,
     names: Sequence[str],
@@ -295,7 +296,7 @@ def _sections(results: SelfKnownResults, who: str) -> list[Section]:
 
     ``who`` is the model that was asked about given texts.
     """
-    table = partial(numbers_table, results)
+    table = partial(sliced_table, results)
     flips, score, bias, auroc = (
         NUMBERS[name].titled for name in ("none_flips", "factscore", "verifier_bias", "auroc")
     )
@@ -352,6 +353,12 @@ def _sections(results: SelfKnownResults, who: str) -> list[Section]:
 
 # ---- the chart along the text
 
+#: lines of factuality beside what the model says of its claims, as in the paper
+LOOKS: Mapping[str, Literal["bold", "dashed"]] = {
+    FACTUALITY: "bold",
+    **dict.fromkeys(OPINIONS.values(), "dashed"),
+}
+
 
 def curves_chart(
     curves: Mapping[str, Curve],
@@ -373,11 +380,9 @@ def curves_chart(
         for part, e in curve.items()
         if re.fullmatch("[0-9]+/[1-9][0-9]*", part)
     ]
-    bold, dashed = ([FACTUALITY], [*OPINIONS.values()]) if panel else ((), ())
     titles = "position in the text, 1 = its end", "share" if share else "claims in a sentence"
-    return charts.series_chart(
-        points, width, titles, share=share, bold=bold, dashed=dashed, lines=lines
-    )
+    looks = LOOKS if panel else None
+    return charts.series_chart(points, width, titles, share=share, looks=looks, lines=lines)
 
 
 def along_chart(results: SelfKnownResults, width: int) -> charts.Drawing | None:
