@@ -64,15 +64,15 @@ def test_an_engine_is_asked_about_the_real_world_unless_it_is_the_builtin_one() 
 
 
 def test_a_study_asks_about_what_fits_all_its_models() -> None:
-    def asked(*models: str) -> list[str]:
-        return read_grid({"models": list(models), "protocols": ["uncle"]}).data
+    def asked(*models: str, **given: list[str]) -> set[str]:
+        grid = read_grid({"models": list(models), "protocols": ["uncle"], **given})
+        return {cell.data for cell in grid.cells}
 
-    assert asked("builtin") == ["builtin"]
-    assert asked("smollm2", "openai:gpt-4o") == ["world"]
+    assert asked("builtin") == {"builtin"}
+    assert asked("smollm2", "openai:gpt-4o") == {"world"}
     with pytest.raises(InputError, match=r"no set fits all models .builtin for builtin, world for"):
         asked("builtin", "smollm2")
-    both = {"models": ["builtin", "smollm2"], "data": ["builtin"], "protocols": ["uncle"]}
-    assert read_grid(both).data == ["builtin"]
+    assert asked("builtin", "smollm2", data=["builtin"]) == {"builtin"}
 
 
 class Told(Silent):
