@@ -73,6 +73,7 @@ def test_a_study_gives_its_charts_and_tables(
     assert all("<svg" in study.plot(name)._repr_svg_() for name in study.plots)
     table = study.table("uncle-table3")
     assert r"\multicolumn{5}{c}{long form}" in table.to_latex(intervals="none")
+    assert r"FA & UA & UUR & KCR & EA" in table.to_latex(intervals="none")  # as in the paper
     assert "| model |" in table.to_markdown()
     assert len(table.to_pandas()) == 1
     assert isinstance(study.table(), list)

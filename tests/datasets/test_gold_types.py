@@ -101,6 +101,16 @@ def test_columns_of_parquet_have_verdicts(
     assert pq.read_table(out)["correct_rules"].to_pylist() == [1, 1, 0, 0]
 
 
+def test_truth_values_of_parquet_are_golds(tmp_path: Path) -> None:
+    answers = ["It is.", "It isn't.", "No.", "Yes"]
+    golds = pa.array([True, False, True, False])
+    table = pa.table({"question": ["Is the mill open?"] * 4, "answer": answers, "gold": golds})
+    pq.write_table(table, tmp_path / "a.parquet")
+    out = tmp_path / "out.parquet"
+    assert cli.execute(["score", str(tmp_path / "a.parquet"), "--out", str(out)]) == 0
+    assert pq.read_table(out)["correct_rules"].to_pylist() == [1, 1, 0, 0]
+
+
 def test_metrics_of_words_compare_days_as_people_write_them() -> None:
     assert with_days(["1969-07-20T20:17:00Z", "Apollo"]) == [
         "20 July 1969", "July 20, 1969", "1969-07-20", "Apollo",

@@ -114,6 +114,13 @@ def test_the_score_is_that_of_sayso_score(tmp_path: Path) -> None:
     assert compared >= 25
 
 
+def test_a_confidence_that_the_answer_states_is_taken(tmp_path: Path) -> None:
+    place = saved(tmp_path, score="verbalized", needs=SCORES["verbalized"].needs, limit=0.5)
+    found = Guard.load(place)("Which town?", "Vaasa\nConfidence: 30%")
+    assert (found.action, found.score) == ("decline", pytest.approx(0.7))
+    assert Guard.load(place)("Which town?", "Vaasa\nConfidence: 90%").action == "answer"
+
+
 def test_what_a_call_cannot_bring_is_told_at_load(tmp_path: Path) -> None:
     place = saved(tmp_path, score="p_true", needs=("ptrue",))
     with pytest.warns(UserWarning, match="p_true needs ptrue, which a call cannot bring"):

@@ -107,6 +107,14 @@ def test_stance(asked: tuple[str, list[str]], answer: str, stance: str, content:
 
 
 @tabled
+def test_what_its_writer_knows_of(
+    question: str, gold: str, text: str, stance: str, content: str
+) -> None:
+    verdict = judge_rules(question, [gold], text)
+    assert (verdict.stance, verdict.content) == (stance, content)
+
+
+@tabled
 def test_only_who_speaks_of_himself_or_of_little_else_declines(text: str, refused: bool) -> None:
     for question in ("What was it about?", "Where does Mira Toll live?"):
         verdict = judge_rules(question, ["Ripley"], text)

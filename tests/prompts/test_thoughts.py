@@ -27,6 +27,8 @@ from support.tables import tabled
         ("<think>a<think>b</think>c</think>Paris", "Paris", ("a<think>b", "c"), True),
         ("<think>[THINK]a</think>Paris", "Paris", ("[THINK]a",), True),
         ("<think></think>Paris", "Paris", ("",), True),
+        ("<|begin_of_thought|>a<|end_of_thought|>Paris", "Paris", ("a",), True),
+        ("◁think▷a◁/think▷Paris", "Paris", ("a",), True),
     ],
 )
 def test_thoughts_are_taken_out(

@@ -184,6 +184,12 @@ def test_a_confidence_that_the_file_holds(stated: object, value: float) -> None:
     assert row["verbalized"] == pytest.approx(value)
 
 
+@pytest.mark.parametrize("said", ["30%", "3/10", "0.3"])
+def test_a_confidence_that_the_answer_states(said: str) -> None:
+    (row,) = score([{"question": "Which town?", "answer": f"Vaasa\nConfidence: {said}"}])
+    assert row["verbalized"] == pytest.approx(0.7)
+
+
 @pytest.mark.parametrize("stated", [90, -0.1, "sure", True, float("inf"), [0.5]])
 def test_what_is_no_confidence_is_told(stated: object) -> None:
     row = score([{"answer": "a", "stated_confidence": stated}])[0]

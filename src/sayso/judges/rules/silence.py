@@ -667,6 +667,8 @@ def without_other_gap(chances: Floats, rows: Sequence[Sentence], aspect: AskedAs
     if not any(missing) or missing[0] or _is_closed(aspect.question):
         return chances
     for clause, gap in zip(parts, missing, strict=True):
+        if gap and _says_no_more(clause):
+            continue
         marks = marks_of(clause)
         if any(m.kind in ("policy", "ask") for m in marks):
             return chances
@@ -676,7 +678,15 @@ def without_other_gap(chances: Floats, rows: Sequence[Sentence], aspect: AskedAs
     told = [c for c in first if _may_tell(c, aspect) and not _denies(c)]
     if all(_contrasted(clause, aspect.question) for clause in told):
         return chances
-    return _only(chances, ("committed", "hedged"))
+    gaps = parts[len(first) :]
+    sure = all(map(_says_no_more, gaps)) and not any(map(_weighs, told))
+    return _only(chances, ("committed",) if sure else ("committed", "hedged"))
+
+
+def _says_no_more(clause: Sentence) -> bool:
+    """Whether a clause with a gap says that a source says no more: "the policy says no more"."""
+    texts = {word.text for word in clause}
+    return bool(texts & silence_words("more") and texts & silence_words("holding"))
 
 
 _ASKING = frozenset({"who", "whose", "when", "where", "many", "much"})
