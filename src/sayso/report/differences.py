@@ -151,8 +151,8 @@ def in_one_phrase(texts: Sequence[str]) -> str:
 
 #: by which rule a number is better or worse
 RULE = "Better or worse: the paired interval excludes 0. sayso study can be stricter."
-#: differences besides those of headline numbers that are printed
-MOST_OTHERS = 8
+#: differences besides those of headline numbers that are printed: fewer where more else is said
+MOST_OTHERS, FEWEST_OTHERS = 8, 2
 
 
 def differences_table(found: Sequence[Estimate], words: Words, caption: str) -> NumberTable:
@@ -166,7 +166,7 @@ def differences_table(found: Sequence[Estimate], words: Words, caption: str) -> 
     ]
     shown = {e.name for e in found}
     named = [m.titled for m in words.metrics.values() if m.symbol and m.name in shown]
-    notes = [line("; ".join(named), 240), RULE * any(map(is_clear, found))]
+    notes = [line("; ".join(named), 160), RULE * any(map(is_clear, found))]
     columns = ("difference", "verdict")
     return NumberTable(
         "", caption, ("",), columns, rows, tuple(filter(None, notes)), written="difference"
@@ -190,12 +190,12 @@ def compared_sheet(
     head = told_differences(found, words)
     rest = sorted((e for e in found if e not in head), key=is_clear, reverse=True)
     others = [e for e in rest if e.value is None or e.low is not None]
-    shown = [*head, *others[:MOST_OTHERS]]
+    shown = [*head, *others[: max(FEWEST_OTHERS, MOST_OTHERS - len(notes) - len(compared))]]
     left = [is_clear(e) for e in found if e not in shown]
     table = differences_table(shown, words, f"{second} minus {first}{WITH_INTERVAL}")
     about = [
         f"A = {first} ({one}); B = {second} ({other})" * ((first, second) != (one, other)),
-        *(line(text, 240) for text in compared),
+        *(line(text, 150) for text in compared),
         *table.notes,
         by_chance(found),
         f"--json has {len(left):,} more, {sum(left) or 'none'} of which differ." * bool(left),
