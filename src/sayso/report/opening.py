@@ -168,7 +168,7 @@ def with_bounds(
     return f"{lack}; whatever it would be, {' and '.join(ranges)}. {sentence}"
 
 
-def invented(models: Sequence[str]) -> list[str]:
+def invented_model(models: Sequence[str]) -> list[str]:
     """Return what stands above every number of the built-in model; nothing of other models."""
     text = (
         "The built-in model is invented: its numbers show that sayso works, and nothing about real "
@@ -199,7 +199,7 @@ def open_page(
         with_bounds(sentence, counted, "this run says nothing about the model"),
         f"{not_shown}.",
         [
-            *invented(models),
+            *invented_model(models),
             *warned(manifest),
             *(text for text in cautions if text not in below),
         ],

@@ -213,7 +213,9 @@ def render_sheet(
             say(console, section.title, "bold")
         for text in section.text:
             say(console, text, "")
-        for table in tables:
+        for number, table in enumerate(tables):
+            if number or section.text:
+                console.print()
             render_table(table, console)
     console.print()
     for text in later[: max(0, few - len(first))]:

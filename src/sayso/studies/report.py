@@ -19,7 +19,7 @@ from sayso.records import InputError
 from sayso.report.differences import NONE, by_form, in_one_phrase, others_sentence, rules_alone
 from sayso.report.figures import Figure, figures_in
 from sayso.report.number_tables import INTERVALS, WRITERS, NumberTable, latex_text
-from sayso.report.opening import ChosenExamples, PageOpening, invented
+from sayso.report.opening import ChosenExamples, PageOpening, invented_model
 from sayso.report.page import sheet_page, write_index
 from sayso.report.sheet import Chart, Section, Sheet, render_sheet
 from sayso.report.terminal import say
@@ -109,7 +109,7 @@ def _ranked(tables: ProtocolTables) -> NumberTable:
 
 def _opening(study: StudyNumbers, every: Sequence[ProtocolTables], limit: str) -> PageOpening:
     """Return how a study begins: what is unfinished, and who is best or what the one model does."""
-    first = invented([run.manifest.model for run in study.runs])
+    first = invented_model([run.manifest.model for run in study.runs])
     first += [
         f"{o.protocol}, {line(o.model, 60)}, {line(o.data, 60)}: {o.status} {line(o.reason, 300)}"
         for o in study.outcomes

@@ -21,7 +21,7 @@ from sayso.report.figures import Figure, figures_in
 from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import DASH, compact_number
 from sayso.report.numbers import FORMS as FORM_NAMES
-from sayso.report.opening import ChosenExamples, PageOpening, example, invented
+from sayso.report.opening import ChosenExamples, PageOpening, example, invented_model
 from sayso.report.page import environment, sheet_page
 from sayso.report.sheet import Chart, Section, Sheet, Tile, render_sheet
 from sayso.train.result import (
@@ -73,7 +73,7 @@ NOT_SHOWN = (
 
 def opening(training: Training) -> PageOpening:
     """Return what the page and the table of a training begin with."""
-    first = [*invented([training.model]), *([text] if (text := unfinished(training)) else [])]
+    first = [*invented_model([training.model]), *([text] if (text := unfinished(training)) else [])]
     sentence = training_sentence(training)
     return PageOpening(sentence, f"{NOT_SHOWN}.", first, examples=examples(training))
 
