@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from sayso.metrics import intervals
+from sayso.report.numbers import json_text
 from sayso.score_files.leaderboard import (
     LENGTH,
     Board,
@@ -180,6 +182,7 @@ def test_fewer_than_five_of_a_kind_are_not_ranked(right: int, wrong: int, told: 
     assert "AUROC" not in text
     assert "score_0" not in text
     assert found.best is None
+    assert found.audits == {}
 
 
 def test_the_words_alone_are_in_every_table_and_never_the_best_score() -> None:
@@ -202,6 +205,7 @@ def test_the_words_alone_are_in_every_table_and_never_the_best_score() -> None:
     assert found.best.value is not None
     assert found.best.value < 0.8
     assert "text_only" not in repr(found)
+    assert "text_only" not in found.audits
     text = _shown(found)
     assert "the words alone" in text
     assert "the best of 2 scores" in text
@@ -227,3 +231,33 @@ def test_resamples_are_drawn_once_for_all_scores(monkeypatch: pytest.MonkeyPatch
         _board(scores=scores, rows=60)
         assert sorted({*drawn}) == sorted(drawn)
         assert {(60, 2000), (60, 500)} <= {*drawn}
+
+
+def test_audits_are_computed_when_they_are_read_and_json_has_them_all() -> None:
+    """A table takes none of their resamples; truth is ``rules`` where no person judged."""
+    rng = np.random.default_rng(0)
+    methods, graders = ["a", "b", "c", "d", "sequence_probability"], ["rouge_l", "rules"]
+    names = ["words", "correct:people", *methods, *(f"correct:{by}" for by in graders)]
+    with FloatColumns(names) as columns:
+        for _ in range(80):
+            right = float(rng.random() < 0.6)
+            row = {name: rng.normal() - right for name in methods[:4]}
+            row |= {"words": float(rng.integers(1, 9)), "correct:rules": right}
+            row["sequence_probability"] = rng.normal()
+            row |= {"correct:rouge_l": right * float(rng.random() < 0.7)}
+            columns.add(number_rows(columns.names, [row]))
+        found = leaderboard_of(columns, methods, graders, "rouge_l")
+    assert (found.against, found.truth) == ("rouge_l", "rules")
+    assert len(found.audits) == 4
+    assert "sequence_probability" in found.audits
+    audits = [audit for by in found.audits.values() for audit in by.values()]
+    assert len(audits) == 4
+    _shown(found, verbose=True)
+    assert not any({*audit.FIELDS} & {*vars(audit)} for audit in audits)
+    written = json.loads(json_text(found))
+    for method, by in found.audits.items():
+        for name, number in by["rouge_l"].numbers().items():
+            assert number is not None
+            assert written["audits"][method]["rouge_l"][name]["value"] == number.value
+    assert [judge["name"] for judge in written["judges"]] == ["rouge_l"]
+    assert written["judges"][0]["q"] == pytest.approx(0.7, abs=0.15)

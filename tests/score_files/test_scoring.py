@@ -165,6 +165,8 @@ def test_a_file_comes_back_with_columns_and_a_leaderboard(tmp_path: Path) -> Non
     assert by["perplexity"].auroc.low > 0.5  # type: ignore[operator]
     assert by["perplexity"].versus_length is not None
     assert by["discrete_semantic_entropy"].auroc.low > 0.5  # type: ignore[operator]
+    sentence = board.audits["sequence_probability"]["rouge_l"].sentence()
+    assert "plain length has" in sentence
 
 
 def test_shuffled_golds_leave_nothing(tmp_path: Path) -> None:
@@ -197,6 +199,7 @@ def test_the_length_trap_is_told(tmp_path: Path) -> None:
         rows.append({"question": "Who?", "answer": " ".join(words), "gold": f"alpha{i} beta{i}",
                      "token_logprobs": [-rate] * n, "human": right})  # fmt: skip
     by_people, bare = tmp_path / "a.jsonl", [{**row, "human": None} for row in rows]
+    boards = []
     for path, some, area in (
         (_lines(by_people, rows), rows, 0.5),
         (_lines(tmp_path / "b.jsonl", bare), bare, 0.86),
@@ -209,6 +212,17 @@ def test_the_length_trap_is_told(tmp_path: Path) -> None:
         assert entry.auroc.value == pytest.approx(area, abs=0.06)
         told = any("lain length alone" in text for text in board_warnings(board))
         assert told == (area > 0.8)
+        boards.append(board)
+    audit = boards[0].audits["sequence_probability"]["rouge_l"]
+    assert audit.against_metric.value == pytest.approx(0.86, abs=0.05)
+    assert audit.against_truth is not None
+    assert audit.against_truth.value == pytest.approx(0.5, abs=0.06)
+    assert audit.from_length is not None
+    assert audit.from_length.value == pytest.approx(0.36, abs=0.08)
+    judges = {judge.name: judge for judge in boards[0].judges}
+    rouge = judges["rouge_l"]
+    assert rouge.false_negatives.slope.low > 0.1  # type: ignore[operator]
+    assert rouge.inflation == pytest.approx(audit.length.value, abs=0.06)
 
 
 def test_parquet_keeps_its_columns(tmp_path: Path) -> None:

@@ -124,6 +124,8 @@ def test_other_scripts_are_judged_and_no_metric_refuses_them_all(
         found = score_file(_write(rows), gold_metric=metric)
         assert found.board is not None
         assert (found.board.judged, found.board.wrong) == (12, 6)
+        judges = {judge.name: (judge.p, judge.q) for judge in found.board.judges}
+        assert judges["rouge_l"] == (0.5, 1.0)
 
 
 def test_very_long_answers(capsys: pytest.CaptureFixture[str]) -> None:

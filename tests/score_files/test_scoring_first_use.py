@@ -211,6 +211,22 @@ def test_an_auroc_is_written_in_one_form(tmp_path: Path) -> None:
     assert "[0." not in shown(found, verbose=True)
 
 
+def test_an_audit_has_the_interval_of_the_leaderboard(tmp_path: Path) -> None:
+    rows = made(60, people=True)
+    for row in rows[:4]:
+        row["human"] = not row["human"]
+    found = score_file(written(tmp_path, rows)).board
+    assert found is not None
+    assert found.audits
+    entries = {entry.method: entry for entry in found.entries}
+    for method, by in found.audits.items():
+        for audit in by.values():
+            truth = audit.against_truth
+            assert truth is not None
+            own = entries[method].auroc
+            assert (truth.value, truth.low, truth.high) == (own.value, own.low, own.high)
+
+
 def test_all_broken_lines_are_named_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

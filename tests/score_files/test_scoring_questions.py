@@ -67,6 +67,11 @@ def test_repeated_answers_make_no_interval_narrower(tmp_path: Path) -> None:
         if one.versus_length is not None and many.versus_length is not None:
             gap = width(many.versus_length.difference) / width(one.versus_length.difference)
             assert 0.85 < gap < 1.15
+    for a, b in zip(once.judges, often.judges, strict=True):
+        if a.false_negatives.overall.problem is None and b.false_negatives.overall.problem is None:
+            assert width(b.false_negatives.overall) > 0.85 * width(a.false_negatives.overall)
+    for audit in often.audits["sequence_probability"].values():
+        assert width(audit.against_metric) > 0.85 * width(often.entries[0].auroc)
     assert once.raters is not None
     assert often.raters is not None
     for p, q in zip(once.raters.pairs, often.raters.pairs, strict=True):

@@ -331,6 +331,13 @@ class LengthAudit:
             )
         self._clusters, self._n, self._seed = clusters, n, seed
 
+    def numbers(self) -> dict[str, Estimate | None]:
+        """Return all numbers by name."""
+        return {name: getattr(self, name) for name in self.FIELDS}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LengthAudit) and self.numbers() == other.numbers()
+
     @cached_property
     def _rows(self) -> _Audited:
         u, m, x, t = self._given

@@ -11,6 +11,7 @@ import msgspec
 
 from sayso.harmless import line, plain_json
 from sayso.metric import NOTATIONS, Notation
+from sayso.metrics.length_audit import LengthAudit
 from sayso.metrics.uncle_rates import EMPTY
 from sayso.records import Estimate, signature_text
 
@@ -205,7 +206,7 @@ def _spelled_out(value: object) -> object:
             plain["signature"] = signature_text(value["signature"])
         return plain
 
-    return rest(msgspec.to_builtins(value, str_keys=True))
+    return rest(msgspec.to_builtins(value, str_keys=True, enc_hook=LengthAudit.numbers))
 
 
 def capital(text: str) -> str:

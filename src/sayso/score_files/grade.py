@@ -64,7 +64,7 @@ Grader = Callable[[Sequence[AnswerRow]], list[Grade]]
 def graders(
     chosen: str, cache: Path, stack: ExitStack, price: str | None = None, meter: Meter | None = None
 ) -> dict[str, Grader]:
-    """Return every offline metric, and the chosen one where it is another.
+    """Return the chosen metric, then every other offline one.
 
     ``chosen`` may also be ``bert_score``, ``bert_score:MODEL``, ``llm:MODEL``, ``llm_blind:MODEL``
     (a model that sees golds and answer and says 1 or 0, as Santilli et al. ask), or ``file:NAME``
@@ -75,7 +75,7 @@ def graders(
     for name in ANSWER_METRICS:
         offline[name] = _each(_lexical(name))
     if chosen in offline:
-        return offline
+        return {chosen: offline[chosen], **offline}
     kind, _, rest = chosen.partition(":")
     if kind == "file" and rest:
         grader: Grader = _each(_recorded(rest))
@@ -97,7 +97,7 @@ def graders(
             f"--gold-metric {chosen!r}: expected one of {', '.join(OFFLINE)}, bert_score, "
             f"llm:MODEL, llm_blind:MODEL, or file:NAME for a column of verdicts ({VERDICT})"
         )
-    return {**offline, chosen: grader}
+    return {chosen: grader, **offline}
 
 
 def check_recorded_verdict(chosen: str, rows: Sequence[AnswerRow]) -> None:

@@ -1,7 +1,8 @@
 """``sayso.leaderboard``: which score of these rows tells wrong answers from right ones?
 
 The leaderboard with intervals, always with the row of plain length, and how far people and answer
-metrics agree. :mod:`sayso.score_files.page` shows all of it.
+metrics agree: :mod:`sayso.score_files.page` shows both. Besides, for ``--json`` and Python, the
+length audit against the answer metric and against the best truth there is on the same rows.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from sayso.later import Later
 from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
 from sayso.metrics.compare_scores import ScoreDifference
 from sayso.metrics.intervals import MANY
+from sayso.metrics.length_audit import FalseNegatives, LengthAudit
 from sayso.metrics.ranking import EQUAL, too_few
 from sayso.records import Estimate, InputError
 from sayso.report.notebook import Plotted, data_frame, short_repr
@@ -86,6 +88,22 @@ class LeaderboardEntry(msgspec.Struct, frozen=True):
     brier: float | None = None
 
 
+class JudgeAudit(msgspec.Struct, frozen=True):
+    """One answer metric against the best truth: how often it refuses right answers, by length.
+
+    ``p`` the share of truly right answers, ``q`` the share of them that it accepts, and what
+    length alone is then expected to score (``inflation``).
+    """
+
+    name: str
+    n: int
+    agreement: float | None
+    false_negatives: FalseNegatives
+    p: float | None
+    q: float | None
+    inflation: float | None
+
+
 class Raters(msgspec.Struct, frozen=True):
     """People and answer metrics as graders of the same answers.
 
@@ -99,23 +117,26 @@ class Raters(msgspec.Struct, frozen=True):
 
 
 class Board(Plotted, msgspec.Struct, frozen=True):
-    """The leaderboard of a file. ``against`` is whose verdict decides.
+    """The leaderboard of a file. ``against`` is whose verdict decides, ``truth`` the best truth.
 
     ``left_out`` counts rows without a verdict, ``left_out_by`` by what they are; ``resamples``
     those of AUROC (the other intervals take at most 500): of ``questions`` where some have several
     answers, else (``None``) of answers. ``best`` is the AUROC of the best score, chosen on other
     questions than it is measured on. ``problem`` says why scores are not ranked, ``raters`` how far
     people and metrics agree, ``unread`` what metrics could not read, ``no_text_only`` why there is
-    no text-only baseline.
+    no text-only baseline. ``audits`` by score and metric, ``judges`` are metrics against the truth.
     """
 
     against: str
+    truth: str
     rows: int
     judged: int
     wrong: int
     left_out: int
     resamples: int
     entries: tuple[LeaderboardEntry, ...]
+    audits: dict[str, dict[str, LengthAudit]]
+    judges: tuple[JudgeAudit, ...]
     problem: str | None = None
     raters: Raters | None = None
     questions: int | None = None
@@ -169,7 +190,7 @@ def leaderboard(
     cache: str | Path | None = None,
     seed: int = 0,
 ) -> Board:
-    """Return the leaderboard of rows that have scores, as ``score`` gives.
+    """Return the leaderboard and the length audit of rows that have scores, as ``score`` gives.
 
     A row is as in :func:`~sayso.score_files.score.score`, with ``gold`` or ``human``, and a column
     for each score; higher = less certain. ``methods`` are the columns to compare, scores of your
@@ -289,6 +310,8 @@ WORK, MOST, LEAST = 4_000_000, 2000, 200
 OTHERS = 500
 #: rows up to which scores are compared with each other
 PAIRED = 20_000
+#: best scores whose length is audited
+AUDITED = 3
 #: scores that are probabilities of being wrong: what the model, or a judge, says of the answer
 SAID = ("ptrue", "said_true", "stated", "judged")
 PROBABILITIES = [name for name, score in SCORES.items() if score.needs[0].startswith(SAID)]
@@ -308,11 +331,12 @@ def leaderboard_of(
     unread: Sequence[str] = (),
     texts: RowTexts | None = None,
 ) -> Board:
-    """Return the leaderboard of a table of scores and verdicts.
+    """Return the leaderboard and the audits of a table of scores and verdicts.
 
     ``columns`` holds each method, ``correct:<grader>``, ``words``, ``correct:people``, and
     ``probability:<method>`` where ranks stand for a method. ``against`` is the grader that decides,
-    or "people". The text-only baseline, which ``columns`` gains, learns from ``texts``.
+    or "people"; the first of ``graders`` is the one that was asked for. The text-only baseline,
+    which ``columns`` gains, learns from ``texts``.
     Answers to one question are right or wrong together, so that questions are resampled, not
     answers.
     """
@@ -320,6 +344,7 @@ def leaderboard_of(
     if texts is not None:
         no_text_only = texts.put_into(columns, against, seed)
         methods = [*methods, TEXT_ONLY]
+    truth = "rules" if against != "people" and "rules" in graders else against
     right = columns.column(f"correct:{against}")
     words = columns.column("words")
     judged = ~np.isnan(right)
@@ -339,6 +364,7 @@ def leaderboard_of(
     problem = too_few(int(held.sum()), int((1 - held).sum()))
     return Board(
         against=against,
+        truth=truth,
         rows=columns.rows,
         judged=int(judged.sum()),
         wrong=int(np.nansum(wrong)),
@@ -346,6 +372,8 @@ def leaderboard_of(
         left_out_by=_left_out(columns, against, judged),
         resamples=n,
         entries=tuple(entries),
+        audits={} if problem else _audits(entries, data, graders, truth),
+        judges=tuple(_judge(name, truth, data) for name in graders if name != truth),
         problem=problem,
         best=None if problem else _best(entries, data),
         raters=raters(columns, graders, unit, n, seed),
@@ -459,6 +487,55 @@ def _compared(entries: list[LeaderboardEntry], data: _Data) -> list[LeaderboardE
     )
     by_name = {difference.first: difference for difference in differences}
     return [msgspec.structs.replace(e, versus_length=by_name.get(e.method)) for e in entries]
+
+
+def _audits(
+    entries: Sequence[LeaderboardEntry], data: _Data, graders: Sequence[str], truth: str
+) -> dict[str, dict[str, LengthAudit]]:
+    """Audit the best scores against the metric asked for, and ROUGE-L where it is there."""
+    columns, _, words, unit, n, seed = data
+    named = [e.method for e in entries if is_candidate(e)]
+    audited = [m for at, m in enumerate(named) if at < AUDITED or m == "sequence_probability"]
+    chosen = [g for g in dict.fromkeys([*graders[:1], "rouge_l"]) if g in graders] or [truth]
+    wrong = {grader: 1 - columns.column(f"correct:{grader}") for grader in (truth, *chosen)}
+    return {
+        method: {
+            grader: metrics.length_audit(
+                columns.column(method),
+                wrong[grader],
+                words,
+                None if grader == truth else wrong[truth],
+                clusters=unit,
+                n=n,
+                seed=seed,
+            )
+            for grader in chosen
+        }
+        for method in audited
+    }
+
+
+def _judge(name: str, truth: str, data: _Data) -> JudgeAudit:
+    """Compare one answer metric with the truth: what it refuses, by length."""
+    columns, _, words, unit, n, seed = data
+    given, best = columns.column(f"correct:{name}"), columns.column(f"correct:{truth}")
+    both = ~(np.isnan(given) | np.isnan(best))
+    right = both & (best > 0)
+    refused = 1 - given[right]
+    p = float(best[both].mean()) if both.any() else None
+    q = float(1 - refused.mean()) if len(refused) else None
+    closed = metrics.length_inflation(p, q) if p is not None and q is not None else {}
+    return JudgeAudit(
+        name=name,
+        n=int(both.sum()),
+        agreement=float((given[both] == best[both]).mean()) if both.any() else None,
+        false_negatives=metrics.false_negatives(
+            refused, words[right], clusters=None if unit is None else unit[right], n=n, seed=seed
+        ),
+        p=p,
+        q=q,
+        inflation=closed.get("auroc_rouge_of_length"),
+    )
 
 
 # ---- agreement of people and answer metrics

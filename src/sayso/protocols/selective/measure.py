@@ -421,8 +421,7 @@ def audits(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
             seed=settings.ci_seed,
         )
         where = slice_of(against="rouge_l", score=name)
-        for field in audit.FIELDS:
-            estimate = getattr(audit, field)
+        for field, estimate in audit.numbers().items():
             if estimate is not None:
                 yield msgspec.structs.replace(estimate, name=f"audit_{field}", where=where)
 
