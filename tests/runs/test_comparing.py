@@ -57,7 +57,7 @@ def test_runs_of_one_base_model_are_compared_on_what_both_asked(tmp_path: Path) 
     base = run(tmp_path, "a")
     part = run(tmp_path, "b", limit=6, known_from=str(base.path))
     found = sayso.compare(base.path, part.path, resamples=100)
-    assert any("18 of 36 aspects are in both runs" in note for note in found.notes)
+    assert any("18 of 36 facts are in both runs" in note for note in found.notes)
     assert {e.value for e in found.estimates if e.name == "KCR"} == {0.0}
 
 

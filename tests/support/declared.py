@@ -15,8 +15,8 @@ from sayso.report import numbers
 SRC = Path(__file__).parents[2] / "src" / "sayso" / "protocols"
 #: functions of a protocol's measure.py whose first argument is the name of a number
 NAMING = {
-    "Estimate", "_boot", "_count_share", "_interval", "_mean", "_share", "bootstrap_ratio",
-    "bootstrap_share", "gap", "interval", "per", "ratio",
+    "Estimate", "_count_share", "_interval", "_mean", "_share", "bootstrap_ratio",
+    "bootstrap_share", "gap", "interval", "number", "of_share", "per", "ratio", "share",
 }  # fmt: skip
 
 

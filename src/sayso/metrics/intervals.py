@@ -70,9 +70,6 @@ ALMOST = 0.01
 UNBOUNDED = "no interval: too few entities to compute one"
 #: how the interval of a number made of two others was made, where one of them is sparse
 SPARSE_PARTS = "sparse: interval combined from the exact intervals of its two parts"
-#: Numbers that lie in -1..1, and in 0..inf: the differences of others lie in -1..1.
-SIGNED_SIDES = frozenset({"J", "J_within", "abstention_gap", "abstention_gap_within"})
-UNBOUNDED_SIDES = frozenset({"lift_UA"})
 #: Floats held at once by one block of resamples (a metric makes a few temporaries of this size).
 BLOCK = 1_000_000
 
@@ -245,6 +242,15 @@ def resample_weights(
         drawn += np.arange(b)[:, None] * clusters
         weights = np.bincount(drawn.reshape(-1), minlength=b * clusters)
         yield weights.reshape(b, clusters).astype(np.float64)
+
+
+def resampled_sums(sums: Floats, n: int, seed: int, strata: ArrayLike | None = None) -> Floats:
+    """Return resampled column sums (n, columns) of per-cluster sums (C, columns); 0 without any."""
+    rng = np.random.default_rng(seed)
+    if len(sums) == 0:
+        return np.zeros((n, sums.shape[1]))
+    blocks = [weights @ sums for weights in resample_weights(len(sums), n, rng, strata)]
+    return np.concatenate(blocks)
 
 
 def _weights(clusters: int, n: int, seed: int, row: int = 0) -> Iterator[Floats]:
@@ -583,6 +589,7 @@ def bootstrap_difference(
     seed: int = 0,
     name: str | None = None,
     sides: tuple[Estimate, Estimate] | None = None,
+    limits: Range | None = (0.0, 1.0),
     **keywords: Any,
 ) -> Estimate:
     """Return metric(first) - metric(second) with the interval of a paired cluster bootstrap.
@@ -590,8 +597,8 @@ def bootstrap_difference(
     Both sides are resampled together: a cluster named in both gets the same weight in both. With
     one ``clusters`` the rows of the two sides correspond; ``second_clusters`` allows other rows.
     Symmetric interval; exactly [0, 0] for two identical sides, whatever the metric. Given the
-    estimates of the two ``sides``, it is combined from their intervals (:func:`combined`), which
-    see rare cases that resamples do not.
+    estimates of the two ``sides``, numbers in ``limits``, it is combined from their intervals
+    (:func:`combined`), which see rare cases that resamples do not.
     """
     rows = len(np.asarray(first[0]))
     names = np.arange(rows) if clusters is None else np.asarray(clusters)
@@ -607,10 +614,10 @@ def bootstrap_difference(
     title = name or f"difference of {getattr(metric, '__name__', 'metric')}"
     values = metric(*first, **keywords), metric(*second, **keywords)
     if values[0] is None or values[1] is None:
-        return Estimate(name=title, n=rows, problem="undefined on one side")
+        why = [side.problem for side in sides or () if side.value is None and side.problem]
+        return Estimate(name=title, n=rows, problem=why[0] if why else "undefined on one side")
     blocks = []
-    rng = np.random.default_rng(seed)
-    for weights in resample_weights(count, n, rng, row=max(rows, len(other))):
+    for weights in _weights(count, n, seed, row=max(rows, len(other))):
         drawn = (
             np.asarray(metric(*side, weights=weights[:, index], **keywords), dtype=np.float64)
             for side, index in ((first, unit), (second, twin))
@@ -621,16 +628,21 @@ def bootstrap_difference(
     gap = make_estimate(title, difference, Resampled(one - two, count), None, rows)
     if np.array_equal(names, other) and all(map(_alike, first, second)):
         return no_difference(gap)
-    return gap if sides is None or count < LEAST_CLUSTERS else combined(gap, sides, (one, two))
+    if sides is None or count < LEAST_CLUSTERS:
+        return gap
+    return combined(gap, sides, (one, two), limits)
 
 
 def combined(
-    gap: Estimate, sides: tuple[Estimate, Estimate], drawn: tuple[Floats, Floats]
+    gap: Estimate,
+    sides: tuple[Estimate, Estimate],
+    drawn: tuple[Floats, Floats],
+    limits: Range | None = (0.0, 1.0),
 ) -> Estimate:
     """Return a difference with its interval from those of its sides (:func:`difference_interval`).
 
-    ``drawn`` are the resamples of both, for their correlation. Each side lies in 0..1, those of
-    :data:`SIGNED_SIDES` in -1..1. Of signed sides of few cases resamples tell too little of how
+    ``drawn`` are the resamples of both, for their correlation; each side lies in ``limits``. Of
+    sides that may be negative (gaps, such as J) resamples of few cases tell too little of how
     they move together, so a positive correlation is not counted. No interval where a side has none.
     """
     first, second = sides
@@ -638,11 +650,10 @@ def combined(
         side = first if first.value is None else second
         return msgspec.structs.replace(gap, value=None, low=None, high=None, problem=side.problem)
     notes = [e.problem for e in sides if e.problem]
-    link, most = correlation(*drawn), 1.0
-    if gap.name in SIGNED_SIDES:
-        link, most = min(link, 0.0) if notes else link, 2.0
-    if gap.name in UNBOUNDED_SIDES:
-        most = math.inf
+    link, most = correlation(*drawn), math.inf
+    if limits is not None:
+        most = limits[1] - limits[0]
+        link = min(link, 0.0) if notes and limits[0] < 0 else link
     ends: tuple[Interval, Interval] = (first.low, first.high), (second.low, second.high)
     low, high = difference_interval((first.value, second.value), ends, link, (-most, most))
     problem = (notes[0] if notes else UNMOVED) if low is None else (SPARSE_PARTS if notes else None)
@@ -754,16 +765,33 @@ def bootstrap_share(
         mass *= float(divide(mass.sum(), (mass**2).sum())) if of.any() else 1.0
     hit = np.where(of, np.asarray(top, dtype=np.float64), 0.0)
     counted = float(hit.sum()), float(of.sum())
-    hit = hit * mass
     unit = codes(clusters)
-    count = count_codes(unit)
-    successes, trials = float(hit.sum()), float(mass.sum())
+    sums = [np.bincount(unit, x, minlength=count_codes(unit)) for x in (hit * mass, mass)]
+    return _share(name, np.stack(sums, axis=1), counted, n, seed, weighted=weights is not None)
+
+
+def share_of_counts(name: str, counts_C_2: ArrayLike, n: int = 2000, seed: int = 0) -> Estimate:
+    """Return the share of some things in all, counted by cluster, with its 95 % interval.
+
+    ``counts_C_2`` (C, 2): how many there are of some, and of all, in each cluster. Everything else
+    as in :func:`bootstrap_share` without weights.
+    """
+    counts = np.asarray(counts_C_2, dtype=np.float64)
+    top, bottom = counts.sum(axis=0).tolist()
+    return _share(name, counts, (top, bottom), n, seed, weighted=False)
+
+
+def _share(
+    name: str, sums: Floats, counted: tuple[float, float], n: int, seed: int, *, weighted: bool
+) -> Estimate:
+    """Return a share, given the hits and the trials of every cluster (C, 2), and rows counted."""
+    count, sizes = len(sums), sums[:, 1]
+    successes, trials = sums.sum(axis=0).tolist()
     if trials == 0:
         return _empty(name)
-    replicates = _replicates(hit, mass, unit, n, seed)
+    replicates = _replicates(sums[:, 0], sizes, np.arange(count), n, seed)
     error = standard_error(replicates, count)
-    sizes = np.bincount(unit, weights=mass, minlength=count)
-    if weights is not None and is_sparse(successes, trials):
+    if weighted and is_sparse(successes, trials):
         low, high = _weighted_interval(successes, trials, error, int((sizes > 0).sum()))
     else:
         low, high = proportion_interval(successes, trials, error, count, sizes=sizes)
@@ -778,8 +806,8 @@ def bootstrap_share(
         value=successes / trials,
         low=low,
         high=high,
-        numerator=successes if weights is None else None,
-        denominator=trials if weights is None else None,
+        numerator=None if weighted else successes,
+        denominator=None if weighted else trials,
         n=int(counted[1]),
         problem=problem,
     )

@@ -141,9 +141,10 @@ def resample_jointly(
                 value = x.metric(*x.columns)
                 values[m, s] = np.nan if value is None else value
                 floors[m, s] = _floor(resamples[m, s], len(names[s]), x.limits)
-    known = next(x for row in numbers for x in row if x is not None)
+    known = [x for row in numbers for x in row if x is not None]
+    higher = next((x.higher for x in known if x.higher is not None), None)
     floor = np.sqrt((floors**2).sum(axis=1)) / max(1, sets)
-    return Joint(values, resamples, clusters, floor, known.limits, known.higher, units, len(groups))
+    return Joint(values, resamples, clusters, floor, known[0].limits, higher, units, len(groups))
 
 
 def _names(entities: Iterable[Sequence[str]]) -> NDArray[np.str_]:

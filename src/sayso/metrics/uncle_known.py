@@ -32,7 +32,7 @@ from sayso.metrics.intervals import (
     mean_interval,
     proportion_interval,
     ratio_interval,
-    resample_weights,
+    resampled_sums,
     standard_error,
     undefined_problem,
 )
@@ -104,7 +104,7 @@ def bootstrap_cells(
     """
     table = np.asarray(cells_C_6, dtype=np.float64).reshape(-1, 6)
     total = table.sum(axis=0)
-    drawn = cell_rates(_resampled(table, strata, n, seed))
+    drawn = cell_rates(resampled_sums(table, n, seed, strata))
     groups = 1 if strata is None else len(np.unique(np.asarray(strata)))
     bounds = rate_bounds(total, missing_known, missing_unknown)
     counts = rate_counts(total)
@@ -225,7 +225,7 @@ def bootstrap_within(
     table = np.asarray(cells_C_T_6, dtype=np.float64)
     C, T = table.shape[:2]
     total = table.sum(axis=0)
-    drawn = within_rates(_resampled(table.reshape(C, -1), strata, n, seed).reshape(-1, T, 6))
+    drawn = within_rates(resampled_sums(table.reshape(C, -1), n, seed, strata).reshape(-1, T, 6))
     groups = 1 if strata is None else len(np.unique(np.asarray(strata)))
     resampled = Resampled(drawn["log_odds_within"], C, groups)
     values, least = within_rates(total), log_odds_error(total) or 0.0
@@ -256,7 +256,7 @@ def bootstrap_within_entity(cells_C_6: ArrayLike, n: int = 2000, seed: int = 0) 
     N = np.where(mixed, K + U, 1.0)
     weight = np.where(mixed, K * U / N, 0.0)
     parts = np.where(mixed, [K * table[:, 5] / N, U * table[:, 2] / N], 0.0)
-    drawn = _resampled(np.stack([*parts, weight], axis=1), None, n, seed)
+    drawn = resampled_sums(np.stack([*parts, weight], axis=1), n, seed)
     shares = {
         "UUR_within": divide(drawn[:, 0], drawn[:, 2]),
         "over_hedge_within": divide(drawn[:, 1], drawn[:, 2]),
@@ -400,7 +400,7 @@ def bootstrap_cells_difference(
     first, second = (
         np.asarray(x, dtype=np.float64).reshape(-1, 6) for x in (first_C_6, second_C_6)
     )
-    drawn = _resampled(np.concatenate([first, second], axis=1), None, n, seed)
+    drawn = resampled_sums(np.concatenate([first, second], axis=1), n, seed)
     one, two = cell_rates(drawn[:, :6]), cell_rates(drawn[:, 6:])
     left, right = _rates(first, one), _rates(second, two)
     same = np.array_equal(first, second)
@@ -420,7 +420,7 @@ def bootstrap_within_difference(
     first, second = (np.asarray(x, dtype=np.float64) for x in (first_C_T_6, second_C_T_6))
     C, T = first.shape[:2]
     whole = np.concatenate([first.reshape(C, -1), second.reshape(C, -1)], axis=1)
-    drawn = _resampled(whole, None, n, seed).reshape(-1, 2, T, 6)
+    drawn = resampled_sums(whole, n, seed).reshape(-1, 2, T, 6)
     one, two = within_rates(drawn[:, 0]), within_rates(drawn[:, 1])
     sides = one["J_within"], two["J_within"]
     same = np.array_equal(first, second)
@@ -446,16 +446,8 @@ def _less(
     gap = Estimate(name=first.name, n=first.n)
     if same and first.value is not None:
         return msgspec.structs.replace(gap, value=0.0, low=0.0, high=0.0)
-    return combined(gap, (first, second), drawn)
-
-
-def _resampled(sums: Floats, strata: ArrayLike | None, n: int, seed: int) -> Floats:
-    """Return resampled column sums (n, columns) of per-cluster sums (C, columns)."""
-    rng = np.random.default_rng(seed)
-    if len(sums) == 0:
-        return np.zeros((n, sums.shape[1]))
-    blocks = [weights @ sums for weights in resample_weights(len(sums), n, rng, strata)]
-    return np.concatenate(blocks)
+    limits = RATE_LIMITS.get(first.name, (0.0, 1.0))
+    return combined(gap, (first, second), drawn, limits)
 
 
 # ---- bounds: how far each rate could move if the missing verdicts were known

@@ -1,15 +1,15 @@
 """Numbers of a run, corrected for the judge by people's labels of a part of its answers.
 
 A protocol reads its rows from the judge's verdicts and from people's by the same code
-(``correct.py`` of each); :mod:`sayso.metrics.correction` has the formulas.
+(:mod:`sayso.protocols.labeled`); :mod:`sayso.metrics.correction` has the formulas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,8 +17,10 @@ from sayso.metrics.correction import Corrected, labels_for_width
 from sayso.people.joined import joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, pair_of
 from sayso.protocols import protocol_of
-from sayso.protocols.labeled import PeopleLabels, Place
-from sayso.protocols.protocol import Protocol
+from sayso.protocols.declared import Place
+from sayso.protocols.labeled import CorrectedPlace, PeopleLabels
+from sayso.protocols.labeled import corrected_numbers as numbers_by_labels
+from sayso.protocols.protocol import Protocol, Run
 from sayso.records import CorrectedNumber, Estimate, Results, Verdict
 from sayso.report.corrected import by_place, halving_sentence, stored_corrected
 from sayso.report.differences import Words
@@ -88,11 +90,20 @@ def corrected_numbers(
     plan = protocol_of(manifest)
     raw = _measured(job.folder, plan) if measured is None else Results(measured)
     found = []
-    for name, where, number, stage in plan.corrected(job, used.people, settings):
+    for name, where, number, stage in _corrected(plan, job, used.people, settings):
         own = raw.find(name, **dict(where))
         if own is not None and own.value is not None:
             found.append(_beside(own, number, used.stages[stage], plan))
     return found
+
+
+def _corrected(
+    plan: Protocol, run: Run, labels: PeopleLabels, settings: Any
+) -> Iterable[CorrectedPlace]:
+    if plan.numbers is None:
+        return plan.corrected(run, labels, settings)
+    judge, people = (plan.numbers(run, settings, who, None) for who in (run, labels.read(run)))
+    return numbers_by_labels(judge, people, labels)
 
 
 def _measured(folder: RunFolder, plan: Protocol) -> Results:

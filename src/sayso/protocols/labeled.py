@@ -2,22 +2,23 @@
 
 A protocol reads its rows twice by the same code: from the run, and from the run with people's
 verdicts in the place of the judge's (:class:`ReadByPeople`). Where a row was labeled, the second
-reading is what people say of it.
+reading is what people say of it. :func:`corrected_numbers` joins the two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.correction import Corrected, LabeledRows
+from sayso.metrics.arrays import Floats
+from sayso.metrics.correction import Corrected, LabeledRows, corrected_metric, corrected_sums
+from sayso.protocols.declared import Counted, Declared, Place, RowPlace, Weighted
 from sayso.records import Slice, Verdict
 
-#: the answer or claim, and the question, that a verdict of a stage is on
-Place = tuple[str, str]
 StoredRun = TypeVar("StoredRun")
 
 
@@ -90,25 +91,35 @@ class DrawnRows(NamedTuple):
 def drawn_rows(
     labels: PeopleLabels,
     stage: str,
-    places: Sequence[Place | None],
+    places: Sequence[RowPlace],
     usable: ArrayLike,
     clusters: ArrayLike,
 ) -> DrawnRows | None:
     """Return the rows that the labels of a stage stand for; ``None`` where none is labeled.
 
     ``places`` (n,) are the places of the verdicts that rows are made of; ``usable`` (n,) tells
-    where a label, if there is one, says what the number needs; ``clusters`` (n,) are entities.
+    where a label, if there is one, says what the number needs; ``clusters`` (n,) are entities. A
+    row of several places is labeled if all of them are: its chance is the product of theirs, and
+    it has no stratum.
     """
     said, strata = labels.verdicts.get(stage, {}), labels.strata.get(stage, {})
-    inside = np.flatnonzero([not strata or place in strata for place in places])
+    each = [_each(place) for place in places]
+    inside = np.flatnonzero([not strata or (own != [] and _all_in(own, strata)) for own in each])
     use = np.asarray(usable, dtype=bool)
-    own = [places[row] for row in inside.tolist()]
-    rows = [n for n, row in enumerate(inside.tolist()) if own[n] in said and use[row]]
+    held = [each[row] for row in inside.tolist()]
+    rows = [
+        n
+        for n, row in enumerate(inside.tolist())
+        if use[row] and held[n] and _all_in(held[n], said)
+    ]
     if not rows:
         return None
-    names = np.array([strata[place] for place in own if place is not None]) if strata else None
+    single = not any(isinstance(place, list) for place in places)
+    names = np.array([strata[own[0]] for own in held]) if strata and single else None
     chances = labels.chances.get(stage, {})
-    known = [chances[place] for n in rows if (place := own[n]) is not None and place in chances]
+    known = [
+        math.prod(chances[place] for place in held[n]) for n in rows if _all_in(held[n], chances)
+    ]
     drawn = LabeledRows(
         rows,
         known if names is None and len(known) == len(rows) else None,
@@ -116,3 +127,62 @@ def drawn_rows(
         np.asarray(clusters)[inside],
     )
     return DrawnRows(inside, drawn)
+
+
+def _each(place: RowPlace) -> Sequence[Place]:
+    """Return the places of a row."""
+    if isinstance(place, list):
+        return place
+    return [] if place is None else [place]
+
+
+def _all_in(places: Sequence[Place], known: Container[Place]) -> bool:
+    return all(place in known for place in places)
+
+
+def corrected_numbers(
+    judge: Iterable[Declared], people: Iterable[Declared], labels: PeopleLabels
+) -> Iterator[CorrectedPlace]:
+    """Yield every number that people's labels correct for the judge, with its stage.
+
+    ``judge`` and ``people`` are the numbers of one run, on the same rows, by the verdicts of either
+    (:meth:`PeopleLabels.read`). The estimator and its interval are those of
+    :mod:`sayso.metrics.correction`. Nothing is yielded of rows that nobody labeled.
+    """
+    said = {(d.name, d.where): d.of for d in people if "people" in d.uses}
+    groups: dict[int, list[Declared]] = {}
+    for d in judge:
+        if "people" in d.uses and (d.name, d.where) in said:
+            groups.setdefault(id(d.of), []).append(d)
+    for group in groups.values():
+        yield from _corrected(group, said[group[0].name, group[0].where], labels)
+
+
+def _corrected(
+    group: Sequence[Declared], said: Counted, labels: PeopleLabels
+) -> Iterator[CorrectedPlace]:
+    """Yield the corrected numbers of one :class:`Counted`."""
+    of = group[0].of
+    rows, read = of.rows, said.rows.read
+    usable = np.ones(len(rows.entity), dtype=bool) if read is None else read
+    drawn = drawn_rows(labels, rows.stage, rows.places, usable, rows.entity)
+    if drawn is None:
+        return
+    inside, at, labeled = drawn.inside, drawn.at, drawn.labeled
+    if isinstance(of.metric, Weighted):
+        for d in group:
+            judge, people = [c[inside] for c in of.columns], [c[at] for c in said.columns]
+            made = corrected_metric(d.name, of.metric.of, judge, people, labeled, d.limits)
+            yield CorrectedPlace(d.name, d.where, made, rows.stage)
+        return
+    metric = of.metric
+    names, limits = [d.name for d in group], {d.name: d.limits for d in group}
+
+    def numbers(sums: Floats) -> dict[str, Any]:
+        found = metric.of(sums)
+        return {name: found[name] for name in names}
+
+    adds = of.adds()[inside], said.adds()[at]
+    found = corrected_sums(numbers, *adds, labeled, limits, metric.shares)
+    for d in group:
+        yield CorrectedPlace(d.name, d.where, found[d.name], rows.stage)

@@ -14,12 +14,9 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
                  run; ``collect(...)``: asks and grades through the :class:`Run` that it is given,
                  so that it resumes after any interruption
     rows.py      joins stored tables, by ids, to the arrays that numbers are made of
-    measure.py   ``estimates(run, settings)``: every number, a pure function of what was stored;
-                 ``cautions(estimates, draws_vary)``: what must be read before any number
-    correct.py   ``corrected(run, labels, settings)``: numbers corrected for the judge, from rows as
-                 the judge and as people read them (:mod:`sayso.protocols.labeled`)
-    compare.py   ``compare(sides, allow, resamples, seed)``: B minus A with paired intervals;
-                 ``numbers(sides, allow)``: what a study of many models resamples together
+    measure.py   ``numbers(run, settings, people, beside)``: every number, declared once
+                 (:mod:`sayso.protocols.declared`); ``estimates(run, settings)``: the same of a run,
+                 and counts; ``cautions(estimates, draws_vary)``: what must be read before any
     report.py    ``heading``, ``opening`` and ``examples``: how page and terminal begin; ``render``
                  for the terminal, ``summary`` for that of all protocols, ``main_numbers`` for
                  Python, ``pages`` for the HTML page (``page.html`` beside it), ``figures`` for
@@ -37,7 +34,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, product
 from pathlib import Path
@@ -70,6 +67,7 @@ if TYPE_CHECKING:
     from sayso.engines.engine import Engine
     from sayso.judges.judge import Item, Judge
     from sayso.metrics.joint import JointNumber, Number
+    from sayso.protocols.declared import Declared
     from sayso.protocols.labeled import CorrectedPlace, PeopleLabels
     from sayso.report.number_tables import NumberTable
     from sayso.report.sheet import Sheet, StoredAnswers
@@ -165,6 +163,7 @@ def signed_difference(
     return msgspec.structs.replace(estimate, where=where + estimate.where, signature=signature)
 
 
+Made = TypeVar("Made")
 Row = TypeVar("Row", bound=msgspec.Struct)
 #: how a caution begins that says that the questions do not suit the model (``Protocol.misfit``)
 MISFIT = "The questions are too "
@@ -289,6 +288,9 @@ class Run(typing.Protocol):
     def signature(self, **parts: str) -> Signature:
         """Return the settings behind a number: the given ones and the run's own."""
 
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what ``make`` returns, made once for a finished run that several numbers share."""
+
 
 if TYPE_CHECKING:
     #: numbers of one run that can be computed again on resampled entities, by name and slice
@@ -304,6 +306,16 @@ class ComparedRun(NamedTuple):
     run: Run
     manifest: Manifest
     settings: Any
+
+
+class Beside(NamedTuple):
+    """The runs that a run is compared with, itself among them.
+
+    ``models`` are those of every model on its data, ``data`` those of its model on all data.
+    """
+
+    models: Sequence[ComparedRun] = ()
+    data: Sequence[ComparedRun] = ()
 
 
 #: runs of several models (rows) on several data sets (columns); ``None``: there is none
@@ -509,12 +521,26 @@ class Protocol:
     collect: Callable[[Sequence[Question], Engine, Judge, Run, Any, int], None]
     measure: Callable[[Run, Any], list[Estimate]]
     cautions: Callable[[Sequence[Estimate], bool | None], list[str]]
-    compare: Callable[[tuple[ComparedRun, ComparedRun], Sequence[str], int, int], Comparison]
-    numbers: Callable[[Sides, Sequence[str]], tuple[list[list[Numbers]], list[str]]]
+    #: declares its numbers: those of a run by itself; the columns as people read it, whose numbers
+    #: labels correct; or (never both) those that it shares with runs beside it
+    numbers: Callable[[Run, Any, Run | None, Beside | None], list[Declared]] | None = None
     #: how its numbers are shown; tables and figures of its paper
     report: Report
     layouts: Callable[[], Sequence[PaperLayout]]
-    #: numbers corrected for the judge by people's labels
+    #: settings in which two runs may differ without being asked: what is compared
+    free: tuple[str, ...] = ()
+    #: what else two runs must share: why they cannot be compared, and what a reader must know
+    check_pair: Callable[[ComparedRun, ComparedRun], tuple[list[str], list[str]]] = lambda a, b: (
+        [],
+        [],
+    )
+    #: what a reader must know of runs of several models, by data set
+    study_notes: Callable[[Sequence[Sequence[ComparedRun]]], list[str]] = lambda columns: []
+    #: until its numbers are declared: differences, numbers of a study, corrected numbers
+    compare: (
+        Callable[[tuple[ComparedRun, ComparedRun], Sequence[str], int, int], Comparison] | None
+    ) = None
+    studied: Callable[[Sides, Sequence[str]], tuple[list[list[Numbers]], list[str]]] | None = None
     corrected: Callable[[Run, PeopleLabels, Any], Iterable[CorrectedPlace]] = (
         lambda run, labels, settings: ()
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sayso.harmless import line
 from sayso.later import Later
-from sayso.protocols import PROTOCOLS, protocol, protocol_of
+from sayso.protocols import PROTOCOLS, comparing, protocol, protocol_of
 from sayso.protocols.answer_table import AnswersOf, RunAnswer, answers_of_runs
 from sayso.protocols.protocol import ComparedRun, Protocol
 from sayso.records import InputError
@@ -117,7 +117,8 @@ def compare(
         raise InputError(f"{a} and {b} are runs of {names}; compare runs of one protocol")
     sides = ComparedRun(str(a), *load_run(a)), ComparedRun(str(b), *load_run(b))
     plan = protocol_of(sides[0].manifest)
-    found = plan.compare(sides, allow, resamples, seed)
+    differ = plan.compare or partial(comparing.compare, plan)
+    found = differ(sides, allow, resamples, seed)
     judges = {m.model_identity or m.model: m.judge for m in (side.manifest for side in sides)}
     notes = [*found.notes, *rules_alone(judges)]
     named = found._replace(notes=notes, protocol=plan.name, names=(str(a), str(b)))

@@ -12,10 +12,11 @@ import datetime
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import numpy as np
@@ -27,7 +28,7 @@ from sayso.judges.rules.judge import RulesJudge
 from sayso.progress import Progress, Silent
 from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.probes import ALIKE, count_draws
-from sayso.protocols.protocol import Ask, Row
+from sayso.protocols.protocol import Ask, Made, Row
 from sayso.records import (
     Generation,
     InputError,
@@ -85,6 +86,7 @@ class FolderRun:
         self.verdict_counts: dict[str, VerdictCounts] = {}
         self._draws_stage = protocol_of(manifest).draws_stage
         self._answered = False
+        self._made: dict[Hashable, object] = {}
 
     def stage(self, asks: Sequence[Ask], model: Engine) -> dict[str, list[Generation]]:
         """Answer every ask and store ``generations/<stage>`` for each stage among them."""
@@ -268,6 +270,12 @@ class FolderRun:
     def signature(self, **parts: str) -> Signature:
         """Return the settings behind a number: the given ones, then the run's own."""
         return tuple({**parts, **self.parts}.items())
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what ``make`` returns, kept as long as this run."""
+        if key not in self._made:
+            self._made[key] = make()
+        return cast(Made, self._made[key])
 
     def timed(self, what: str) -> AbstractContextManager[None]:
         """Add the CPU and wall seconds of a block to the run's timings."""

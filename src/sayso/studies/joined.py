@@ -9,7 +9,7 @@ rank of corrected and of other models would rank judges.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +29,7 @@ from sayso.metrics.joint import (
     with_own_errors,
 )
 from sayso.people.corrected import current_corrected
-from sayso.protocols import PROTOCOLS
+from sayso.protocols import PROTOCOLS, comparing
 from sayso.protocols.pool import joined_names, said_by
 from sayso.protocols.protocol import ComparedRun, Numbers
 from sayso.records import CorrectedNumber, Estimate, Question, Results, Slice
@@ -180,7 +180,9 @@ class StudyNumbers:
         sides = [
             [run and ComparedRun(str(run.path), *load_run(run.path)) for run in row] for row in grid
         ]
-        numbers, notes = PROTOCOLS[protocol].numbers(sides, self.allow)
+        plan = PROTOCOLS[protocol]
+        computed = plan.studied or partial(comparing.study_numbers, plan)
+        numbers, notes = computed(sides, self.allow)
         sets = self.sets(data)
         firsts = [sets.index(one) for one in dict.fromkeys(sets)]  # one column of each data set
         shared = _shared([data[s] for s in firsts], [[row[s] for s in firsts] for row in grid])

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from sayso.metrics.cmfg import cmfg, cmfg_answers, mfg
 from sayso.metrics.correction import Corrected, LabeledRows, corrected_metric, corrected_sums
+from sayso.protocols.declared import Place
 from sayso.protocols.faithfulness.measure import binning_of, mean_over_choices
 from sayso.protocols.faithfulness.rows import Floats, MethodRows, draw_agreement, load_rows
 from sayso.protocols.faithfulness.settings import Settings
-from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, Place, drawn_rows, pair_target
+from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, drawn_rows, pair_target
 from sayso.protocols.protocol import Run
 from sayso.records import slice_of
 

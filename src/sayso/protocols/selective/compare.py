@@ -227,6 +227,7 @@ def _differences(
             seed=seed,
             name=name,
             sides=None if own[0] is None or own[1] is None else (own[0], own[1]),
+            limits=NUMBERS[name].limits,
         )
         return msgspec.structs.replace(difference, missing=int((~use).sum()))
 

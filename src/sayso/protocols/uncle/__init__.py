@@ -28,14 +28,11 @@ __all__ = ["UNCLE", "KnowledgeProbe", "Settings", "UncleDecoding"]
 
 if TYPE_CHECKING:
     from sayso.protocols.uncle import collect as _collect
-    from sayso.protocols.uncle import compare as _compare
-    from sayso.protocols.uncle import correct as _correct
     from sayso.protocols.uncle import layouts as _layouts
     from sayso.protocols.uncle import measure as _measure
     from sayso.protocols.uncle import report as _report
 else:  # they load much, and a page of help needs nothing of them
-    _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
-    _correct, _layouts = Later(f"{__name__}.correct"), Later(f"{__name__}.layouts")
+    _collect, _layouts = Later(f"{__name__}.collect"), Later(f"{__name__}.layouts")
     _measure, _report = Later(f"{__name__}.measure"), Later(f"{__name__}.report")
 
 
@@ -52,11 +49,12 @@ UNCLE = Protocol(
     measure=_measure.estimates,
     cautions=_measure.cautions,
     misfit=_measure.misfit,
-    compare=_compare.compare,
-    numbers=_compare.numbers,
+    numbers=_measure.numbers,
+    free=settings.FREE,
+    check_pair=_measure.check_pair,
+    study_notes=_measure.study_notes,
     report=_report,
     layouts=_layouts.layouts,
-    corrected=_correct.corrected,
     off_by_default=("methods", "short_only"),
     may_shrink=("probe.k",),
     signed_prompts=("methods", PARAGRAPHS),

@@ -32,7 +32,16 @@ from sayso.protocols.probes import (
 from sayso.protocols.protocol import Run
 from sayso.protocols.settings import tokens_for
 from sayso.protocols.uncle.settings import FORMS, Settings
-from sayso.records import Estimate, Generation, Question, Slice, Verdict, content_id, signature_of
+from sayso.records import (
+    Estimate,
+    Generation,
+    Question,
+    Signature,
+    Slice,
+    Verdict,
+    content_id,
+    signature_of,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -120,6 +129,13 @@ class Context:
         known: str = "any",
     ) -> Estimate:
         """Return the estimate with its slice and every setting that made it."""
+        signature = signature_of(estimate.name, self.signature(form, prompt, known))
+        return msgspec.structs.replace(estimate, where=where, signature=signature)
+
+    def signature(
+        self, form: str = "", prompt: str = "instructed", known: str = "any"
+    ) -> Signature:
+        """Return every setting behind numbers of a form ("": both), a prompt and a known set."""
         s = self.settings
         parts = {"form": form} if form else {}
         if form or prompt != "instructed":
@@ -129,7 +145,7 @@ class Context:
             rule = "any" if known == "paper" or s.probe.at_least == 1 else f"{s.probe.at_least}"
         nucleus = f"/p{s.answer.top_p:g}" if s.answer.top_p < 1 else ""
         short, long = (tokens_for(s.answer, form) for form in ("short", "long"))
-        signature = self.run.signature(
+        return self.run.signature(
             **parts,
             known=f"{rule}-of-{s.probe.k}@T{s.probe.temperature:g}",
             known_from=self.probes,
@@ -139,17 +155,20 @@ class Context:
             refusals=s.refusals,
             ci=f"entity-{s.resamples}-s{s.ci_seed}",
         )
-        name = RENAMED.get(estimate.name, estimate.name)
-        return msgspec.structs.replace(
-            estimate, name=name, where=where, signature=signature_of(name, signature)
-        )
 
 
-def load_rows(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
+def compared_rows(run: Run, settings: Settings) -> Context:
+    """Return the rows of a run that is compared with others, joined once: without guess rates."""
+    return run.once(("uncle", settings), lambda: load_rows(run, settings, guesses=False))
+
+
+def load_rows(
+    run: Run, settings: Settings, *, guesses: bool = True, answers: Run | None = None
+) -> Context:
     """Join the run's tables and decide, by each rule, which aspects are known.
 
     Without ``guesses`` the guess rates are not computed (they take longer than all the rest):
-    then no aspect is known beyond chance.
+    then no aspect is known beyond chance. ``answers`` is the run as others read its answers.
     """
     k = settings.probe.k
     probes = [g for g in run.generations("probe") if g.request.sample < k]
@@ -160,7 +179,7 @@ def load_rows(run: Run, settings: Settings, *, guesses: bool = True) -> Context:
     counted, values = count_draws(probes), probe_values(run, probes)
     del probes  # most of a run, and the answers come next
     at_least = settings.probe.at_least
-    aspects = load_aspects(run, values, k, at_least)
+    aspects = load_aspects(answers or run, values, k, at_least)
     matches = other_draws(aspects.questions, texts)
     greedy = labels_of_view(aspects.views["short", False], settings)
     hedged_probe = UNKNOWN if settings.probe.unc == "unknown" else LEFT_OUT
@@ -230,6 +249,12 @@ def question_pairs(run: Run) -> list[Pair]:
     covered = {short.id for _, short in pairs}
     alone = (q for q in run.questions if q.golds and not q.parts and q.id not in covered)
     return [*pairs, *((None, q) for q in alone)]
+
+
+def share_paragraphs(a: Run, b: Run) -> bool:
+    """Tell whether two runs ask for a paragraph that is the same in both."""
+    ids = [{long.id for long, _ in question_pairs(run) if long} for run in (a, b)]
+    return not ids[0].isdisjoint(ids[1])
 
 
 def _views(run: Run, pairs: Sequence[Pair]) -> dict[tuple[str, bool], View]:

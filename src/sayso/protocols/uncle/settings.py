@@ -26,6 +26,9 @@ from sayso.records import InputError
 #: the entry of a manifest's prompts that says how paragraphs were asked for
 PARAGRAPHS = "paragraphs"
 FORMS: tuple[Form, ...] = ("short", "long")
+#: what may differ in two runs that are compared: the model, whose probes decide, and checks on
+#: which no compared number rests; a paragraph of another prompt is another question
+FREE = ("model", "known_from", "data", "methods", PARAGRAPHS)
 #: more draws than this decide nothing
 MOST_PROBES = 1000
 #: sample index of a judged answer at T > 0. It is none of the probes: a right answer that is also a
