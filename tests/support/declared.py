@@ -16,7 +16,7 @@ SRC = Path(__file__).parents[2] / "src" / "sayso" / "protocols"
 #: functions of a protocol's measure.py whose first argument is the name of a number
 NAMING = {
     "Estimate", "_count_share", "_interval", "_mean", "_share", "bootstrap_ratio",
-    "bootstrap_share", "gap", "interval", "number", "of_share", "per", "ratio", "share",
+    "bootstrap_share", "gap", "interval", "number", "of_share", "per", "ratio", "declared_share",
 }  # fmt: skip
 
 

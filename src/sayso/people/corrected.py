@@ -18,8 +18,7 @@ from sayso.people.joined import joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, pair_of
 from sayso.protocols import protocol_of
 from sayso.protocols.declared import Place
-from sayso.protocols.labeled import CorrectedPlace, PeopleLabels
-from sayso.protocols.labeled import corrected_numbers as numbers_by_labels
+from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, corrected_places
 from sayso.protocols.protocol import Protocol, Run
 from sayso.records import CorrectedNumber, Estimate, Results, Verdict
 from sayso.report.corrected import by_place, halving_sentence, stored_corrected
@@ -103,7 +102,7 @@ def _corrected(
     if plan.numbers is None:
         return plan.corrected(run, labels, settings)
     judge, people = (plan.numbers(run, settings, who, None) for who in (run, labels.read(run)))
-    return numbers_by_labels(judge, people, labels)
+    return corrected_places(judge, people, labels)
 
 
 def _measured(folder: RunFolder, plan: Protocol) -> Results:

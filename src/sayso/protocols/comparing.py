@@ -7,6 +7,7 @@ runs whose signatures name the same settings.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
 
 from sayso.protocols.declared import Declared, Rows, differences, joint_number
@@ -21,7 +22,7 @@ from sayso.protocols.protocol import (
     signed_difference,
     unlike,
 )
-from sayso.records import InputError, Slice
+from sayso.records import InputError
 
 #: parts of slices and signatures that say which answers a number is of
 ANSWERS = ("form", "prompt", "method")
@@ -70,8 +71,10 @@ def study_numbers(
         return _check(plan, (one, other), pair, allow)[0]
 
     def numbers(one: ComparedRun | None) -> Numbers:
-        own = declared[one.name] if one else []
-        return {(d.name, d.where): joint_number(d) for d in own if "study" in d.uses}
+        own = [d for d in declared[one.name] if "study" in d.uses] if one else []
+        places = list(dict.fromkeys(d.where for d in own))
+        own.sort(key=lambda d: (places.index(d.where), plan.metrics[d.name].study or math.inf))
+        return {(d.name, d.where): joint_number(d) for d in own}
 
     notes = [*check_run_pairs(sides, check), *plan.study_notes(columns)]
     return [[numbers(one) for one in row] for row in sides], notes
@@ -83,7 +86,7 @@ def _declared(plan: Protocol, one: ComparedRun, beside: Beside) -> list[Declared
     found = plan.numbers(one.run, one.settings, None, beside)
     if not found:
         raise InputError(f"{one.name} has no answers to compare")
-    return found
+    return [d for d in found if d.uses & {"pair", "study"}]
 
 
 def _check(
@@ -109,37 +112,23 @@ def _check(
 def _in_common(
     first: Sequence[Declared], second: Sequence[Declared], names: tuple[str, str]
 ) -> Iterator[str]:
-    """Yield which rows and which answers only one of two runs has. Raises InputError."""
-    theirs, ours = _rows_by_answers(first), _rows_by_answers(second)
-    if not theirs.keys() & ours.keys():
-        kinds = ("; ".join(" ".join(v for _, v in part) for part in own) for own in (theirs, ours))
-        raise InputError(
-            f"{names[0]} and {names[1]} have no answers in common ({' / '.join(kinds)})"
-        )
+    """Yield which answers, and how many rows, only one of two runs has. Raises InputError."""
+    rows: list[dict[str, Rows]] = [{}, {}]
+    for found, numbers in zip(rows, (first, second), strict=True):
+        for d in numbers:
+            part = " ".join(value for key, value in d.where if key in ANSWERS)
+            found.setdefault(part, d.of.rows)
+    yield from (f"{part}: only in one of the runs" for part in rows[0] if part not in rows[1])
     sizes: dict[tuple[int, int], list[str]] = {}
-    for part, rows in theirs.items():
-        called = " ".join(value for _, value in part)
-        if part not in ours:
-            yield f"{called}: only in one of the runs"
-            continue
-        keys = set(rows.keys), set(ours[part].keys)
-        sizes.setdefault((len(keys[0] & keys[1]), len(keys[0] | keys[1])), []).append(called)
-    of = next(iter(theirs.values())).called
+    for part, own in rows[0].items():
+        ours, theirs = set(rows[1][part].keys if part in rows[1] else ()), set(own.keys)
+        sizes.setdefault((len(ours & theirs), len(ours | theirs)), []).append(part)
+    called = next(iter(rows[0].values())).called
     if not any(shared for shared, _ in sizes):
         raise InputError(
-            f"{names[0]} and {names[1]} have no {of} in common; compare runs on the same data"
+            f"{names[0]} and {names[1]} have no {called} in common; compare runs on the same data"
         )
     for (shared, total), parts in sizes.items():
         if 0 < shared < total:
             where = f"{', '.join(parts)}: " if len(sizes) > 1 else ""
-            yield f"{where}{shared} of {total} {of}s are in both runs; the others are left out"
-
-
-def _rows_by_answers(numbers: Sequence[Declared]) -> dict[Slice, Rows]:
-    """Return the rows of each form and method that two runs may be compared in."""
-    found: dict[Slice, Rows] = {}
-    for d in numbers:
-        if "pair" in d.uses:
-            part = tuple(pair for pair in d.where if pair[0] in ANSWERS)
-            found.setdefault(part, d.of.rows)
-    return found
+            yield f"{where}{shared} of {total} {called}s are in both runs; the others are left out"

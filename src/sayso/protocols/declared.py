@@ -1,13 +1,8 @@
 """A number is declared once: rows, what each adds, a metric, and where the number is used.
 
-A protocol lists its numbers as :class:`Declared` values. From that list come the estimates of a run
-(:func:`estimates_of`), differences of two runs (:func:`differences`), what a study resamples
-together (:func:`joint_number`) and numbers that people's labels correct
-(:func:`corrected_numbers`). Formulas and intervals are those of :mod:`sayso.metrics`.
-
-A metric is one of two kinds. :class:`Sums` is a family of numbers, functions of the same sums over
-rows, such as UNCLE's rates of a 2x3 matrix; :func:`share` is the simplest. :class:`Weighted` is any
-other metric of weighted rows, such as AUROC.
+From a protocol's list of :class:`Declared` numbers come the estimates of a run, differences of two
+runs, what a study resamples together, and, in :mod:`sayso.protocols.labeled`, numbers that people's
+labels correct. Formulas and intervals are those of :mod:`sayso.metrics`.
 """
 
 from __future__ import annotations
@@ -23,12 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats, codes, count_codes, divide, or_none
 from sayso.metrics.correction.jackknife import OfSums
-from sayso.metrics.intervals import (
-    Range,
-    Statistic,
-    bootstrap_difference,
-    share_of_counts,
-)
+from sayso.metrics.intervals import Range, Statistic, bootstrap_difference, share_of_counts
 from sayso.metrics.joint import Number
 from sayso.metrics.uncle_rates import undefined
 from sayso.records import Estimate, Signature, Slice, signature_of
@@ -43,7 +33,6 @@ RowPlace = Place | list[Place] | None
 #: where labels of people correct it for the judge
 Use = Literal["run", "pair", "study", "people"]
 RUN: frozenset[Use] = frozenset({"run"})
-EVERYWHERE: frozenset[Use] = frozenset({"run", "pair", "study", "people"})
 
 
 # ---- what a protocol declares
@@ -114,6 +103,7 @@ class Weighted(NamedTuple):
     combined: bool = True
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
 class Counted:
     """What several numbers are made of at once: rows, a metric and its columns.
 
@@ -124,16 +114,11 @@ class Counted:
     ``lost`` (n,) marks rows that lack a verdict, by default all that do not count.
     """
 
-    def __init__(
-        self,
-        rows: Rows,
-        metric: Sums | Weighted,
-        columns: Sequence[NDArray[Any]],
-        lost: Mask | None = None,
-        kinds: NDArray[Any] | None = None,
-    ) -> None:
-        self.rows, self.metric, self.columns, self.kinds = rows, metric, tuple(columns), kinds
-        self.lost = ~self.counts if lost is None else lost
+    rows: Rows
+    metric: Sums | Weighted
+    columns: Sequence[NDArray[Any]]
+    lost: Mask | None = None
+    kinds: NDArray[Any] | None = None
 
     @cached_property
     def counts(self) -> Mask:
@@ -146,6 +131,10 @@ class Counted:
                 use &= column >= 0
         return use
 
+    def missing(self, at: Ints) -> Mask:
+        """Tell which of some rows lack a verdict."""
+        return ~self.counts[at] if self.lost is None else self.lost[at]
+
     def adds(self) -> Floats:
         """Return what each row adds to the sums of a family, (n, size)."""
         assert isinstance(self.metric, Sums)
@@ -157,15 +146,6 @@ class Counted:
                 found += column[:, None] == np.arange(self.metric.size)
         found[~self.counts] = 0.0
         return found
-
-    @cached_property
-    def by_name(self) -> tuple[Floats, NDArray[np.str_]]:
-        """The sums of the rows that count by the name of their entity, and these names, sorted."""
-        at = np.flatnonzero(self.counts)
-        names = self.rows.names[at]
-        kinds = None if self.kinds is None else self.kinds[at]
-        (table,) = _sums([self], [at], [names], kinds)
-        return table, np.unique(names)
 
 
 class Declared(NamedTuple):
@@ -180,18 +160,17 @@ class Declared(NamedTuple):
     where: Slice
     of: Counted
     signature: Signature = ()
-    uses: frozenset[Use] = EVERYWHERE
+    uses: frozenset[Use] = RUN
     limits: Range | None = (0.0, 1.0)
     higher: bool | None = None
     missing: int = 0
     bounds: tuple[float | None, float | None] | None = None
 
 
-def share(name: str) -> Sums:
-    """Return the share of rows that are 1 among those that count, as a family of one number.
+def share_of_rows(name: str) -> Sums:
+    """Return the family of one number: ones / rows that count, of the column :func:`ones`.
 
-    Its column is that of :func:`ones`. value = sum of ones / rows; ``None`` where no row counts.
-    The interval is that of :func:`sayso.metrics.intervals.share_of_counts`.
+    ``None`` where no row counts; interval: :func:`sayso.metrics.intervals.share_of_counts`.
     """
 
     def of(sums: Floats) -> dict[str, Floats]:
@@ -217,25 +196,25 @@ def estimates_of(numbers: Iterable[Declared], n: int, seed: int) -> Iterator[Est
 
     Numbers of one :class:`Counted` are computed at once. Entities of which no row counts are drawn.
     """
-    families: dict[int, Mapping[str, Estimate]] = {}
+    families: dict[Counted, Mapping[str, Estimate]] = {}
     for d in numbers:
         if "run" not in d.uses:
             continue
-        of = d.of
-        if id(of) not in families:
-            columns, clusters = of.columns, of.rows.entity
+        of, clusters = d.of, d.of.rows.entity
+        if of not in families:
+            columns = of.columns
             if isinstance(of.metric, Sums):
-                columns = tuple(_sums([of], [np.arange(len(of.counts))], [clusters], of.kinds))
-            families[id(of)] = _own(d, columns, clusters, n, seed)
-        found = families[id(of)][d.name]
-        if d.bounds is not None:
-            low, high = d.bounds
-            found = msgspec.structs.replace(found, bound_low=low, bound_high=high)
+                columns = _sums([(of, np.arange(len(clusters)))], clusters, of.kinds)
+            families[of] = _own(d, columns, clusters, n, seed)
+        found = families[of][d.name]
+        low, high = d.bounds or (found.bound_low, found.bound_high)
         yield msgspec.structs.replace(
             found,
             name=d.name,
             where=d.where,
             missing=d.missing or found.missing,
+            bound_low=low,
+            bound_high=high,
             signature=signature_of(d.name, d.signature),
         )
 
@@ -250,52 +229,42 @@ def _own(
 
 
 def _sums(
-    parts: Sequence[Counted],
-    at: Sequence[Ints],
-    clusters: Sequence[NDArray[Any]],
-    kinds: NDArray[Any] | None,
+    parts: Sequence[tuple[Counted, Ints]], clusters: NDArray[Any], kinds: NDArray[Any] | None
 ) -> list[Floats]:
-    """Return the sums of the rows ``at`` of each part by cluster, (C, size), or (C, T, size).
+    """Return the sums of one or two parts by cluster, (C, size), or (C, T, size) of kinds.
 
-    ``clusters`` are those of each part, of which all parts have the same C, in sorted order;
-    ``kinds`` are the kinds of the rows of all parts, one after the other.
+    A part is some rows of something counted. ``clusters`` and ``kinds`` are those of the rows of
+    all parts, one after the other: each part has the same C and T, in sorted order.
     """
-    unit = codes(np.concatenate(clusters))
-    kind = None if kinds is None else codes(kinds)
-    C, T = count_codes(unit), 1 if kind is None else count_codes(kind)
-    slots = unit * T + (0 if kind is None else kind)
+    unit = codes(clusters)
+    kind = np.zeros(len(unit), dtype=np.int64) if kinds is None else codes(kinds)
+    C, T = count_codes(unit), max(1, count_codes(kind))
     tables = []
-    for of, rows, slot in zip(parts, at, _split(slots, at), strict=True):
-        columns = [np.bincount(slot, column, minlength=C * T) for column in of.adds()[rows].T]
-        table = np.stack(columns, axis=-1)
-        tables.append(table if kind is None else table.reshape(C, T, len(columns)))
+    for (of, at), slot in zip(parts, np.split(unit * T + kind, [len(parts[0][1])]), strict=False):
+        columns = [np.bincount(slot, column, minlength=C * T) for column in of.adds()[at].T]
+        table = np.stack(columns, axis=-1).astype(np.float64).reshape(C, T, len(columns))
+        tables.append(table[:, 0] if kinds is None else table)
     return tables
-
-
-def _split(values: Ints, like: Sequence[Ints]) -> list[Ints]:
-    return np.split(values, np.cumsum([len(part) for part in like])[:-1])
 
 
 # ---- two runs
 
 
 def common_rows(first: Rows, second: Rows) -> tuple[Ints, Ints]:
-    """Return the rows of each of two runs that both have, by their keys.
+    """Return the rows of each of two runs that both have: all whose key is in both.
 
-    Paired rows come in one order, the first of each key: (m,) and (m,). Others are all rows of
-    either run whose key is in both.
+    Of paired rows the first of each key, in one order: (m,) and (m,).
     """
     if not first.paired:
         shared = set(first.keys) & set(second.keys)
-        one, two = (
-            np.flatnonzero([key in shared for key in rows.keys]) for rows in (first, second)
-        )
+        masks = ([key in shared for key in rows.keys] for rows in (first, second))
+        one, two = (np.flatnonzero(mask) for mask in masks)
         return one, two
-    places: list[dict[Hashable, int]] = [{}, {}]
-    for place, rows in zip(places, (first, second), strict=True):
-        for row, key in enumerate(rows.keys):
-            place.setdefault(key, row)
-    both = [key for key in places[0] if key in places[1]]
+    places = [
+        dict(zip(reversed(rows.keys), reversed(range(len(rows.keys))), strict=True))
+        for rows in (first, second)
+    ]
+    both = [key for key in dict.fromkeys(first.keys) if key in places[1]]
     one, two = (np.array([place[key] for key in both], dtype=np.int64) for place in places)
     return one, two
 
@@ -311,69 +280,64 @@ def differences(
     (:func:`sayso.metrics.intervals.bootstrap_difference`). Nothing of runs without a common row.
     """
     others = {(d.name, d.where): d for d in second if "pair" in d.uses}
-    rows: dict[tuple[int, int], tuple[Ints, Ints]] = {}
-    pairs: dict[tuple[int, int], _Pair] = {}
+    rows: dict[tuple[Rows, Rows], tuple[Ints, Ints]] = {}
+    pairs: dict[tuple[Counted, Counted], _Pair] = {}
     for a in first:
         b = others.get((a.name, a.where))
         if b is None or "pair" not in a.uses:
             continue
-        both = id(a.of.rows), id(b.of.rows)
+        both = a.of.rows, b.of.rows
         if both not in rows:
-            rows[both] = common_rows(a.of.rows, b.of.rows)
+            rows[both] = common_rows(*both)
         if not len(rows[both][0]):
             continue
-        place = id(a.of), id(b.of)
-        if place not in pairs:
-            pairs[place] = _Pair(a.of, b.of, rows[both])
-        yield a, b, pairs[place].less(b, n, seed)
+        if (a.of, b.of) not in pairs:
+            pairs[a.of, b.of] = _Pair(a.of, b.of, rows[both])
+        yield a, b, pairs[a.of, b.of].less(b, n, seed)
 
 
 class _Pair:
     """What two runs have of something counted: columns and clusters of B, and of A."""
 
     def __init__(self, a: Counted, b: Counted, at: tuple[Ints, Ints]) -> None:
-        parts, paired = (b, a), a.rows.paired
-        use = [b.counts[at[1]], a.counts[at[0]]]
-        self.missing = 0
+        use, paired = (a.counts[at[0]], b.counts[at[1]]), a.rows.paired
         if paired:
-            self.missing = int((a.lost[at[0]] | b.lost[at[1]]).sum())
-            use = [use[0] & use[1]] * 2
-        places = [rows[mask] for rows, mask in zip(at[::-1], use, strict=True)]
-        self.rows = len(places[0])
-        self.empty = not all(len(place) for place in places)
-        names = [of.rows.names[place] for of, place in zip(parts, places, strict=True)]
+            use = (use[0] & use[1],) * 2
+        self.missing = int((a.missing(at[0]) | b.missing(at[1])).sum()) if paired else 0
+        parts = (b, at[1][use[1]]), (a, at[0][use[0]])
+        self.rows = [len(rows) for _, rows in parts]
+        self.columns = [[column[rows] for column in of.columns] for of, rows in parts]
         # paired rows are what A says that they are
-        self.clusters: list[NDArray[Any]] = [a.rows.entity[places[1]]] * 2 if paired else names
-        self.columns = [
-            [column[place] for column in of.columns]
-            for of, place in zip(parts, places, strict=True)
+        says = [parts[1]] * 2 if paired else parts
+        self.clusters: list[NDArray[Any]] = [
+            (of.rows.entity if paired else of.rows.names)[rows] for of, rows in says
         ]
-        if isinstance(b.metric, Sums) and not self.empty:
-            kinds = None
-            if a.kinds is not None and b.kinds is not None:
-                first = a.kinds[places[1]] if paired else b.kinds[places[0]]
-                kinds = np.concatenate([first, a.kinds[places[1]]])
-            self.columns = [[sums] for sums in _sums(parts, places, self.clusters, kinds)]
-            self.clusters = [np.arange(len(self.columns[0][0]))] * 2
-        self.own: list[Mapping[str, Estimate]] = []
+        if isinstance(b.metric, Sums):
+            kinds = [of.kinds[rows] for of, rows in says if of.kinds is not None]
+            tables = _sums(
+                parts, np.concatenate(self.clusters), np.concatenate(kinds) if kinds else None
+            )
+            self.columns = [[table] for table in tables]
+            self.clusters = [np.arange(len(tables[0]))] * 2
+        self.own: dict[str, tuple[Estimate, Estimate]] = {}
 
     def less(self, d: Declared, n: int, seed: int) -> Estimate:
         """Return B - A of a number of B."""
-        metric = d.of.metric
-        if self.empty:
+        metric, of = d.of.metric, d.of.metric.of
+        if not all(self.rows):
             return Estimate(d.name, problem=undefined(d.name), missing=self.missing)
-        if metric.combined and not (self.own and d.name in self.own[0]):
-            sides = zip(self.columns, self.clusters, strict=True)
-            self.own = [_own(d, *side, n, seed) for side in sides]
-        own = [side[d.name] for side in self.own] if metric.combined else []
-        of = metric.of
         if isinstance(metric, Sums):
             of = partial(_of_weights, metric.of, d.name)
+        if metric.combined and d.name not in self.own:
+            sides = zip(self.columns, self.clusters, strict=True)
+            ours, theirs = (_own(d, *side, n, seed) for side in sides)
+            self.own |= {name: (ours[name], theirs[name]) for name in ours}
+        own = self.own.get(d.name)
         gap = bootstrap_difference(
-            of, *self.columns, *self.clusters, n, seed, d.name,
-            sides=(own[0], own[1]) if own else None, limits=d.limits,
+            of, self.columns[0], self.columns[1], self.clusters[0], self.clusters[1], n, seed,
+            d.name, own, d.limits,
         )  # fmt: skip
-        size = own[0].n if own else self.rows
+        size = self.rows[0] if own is None else own[0].n
         return msgspec.structs.replace(gap, n=size, missing=self.missing)
 
 
@@ -386,13 +350,14 @@ def joint_number(d: Declared) -> Number:
     Entities of which no row counts are not drawn.
     """
     metric = d.of.metric
-    if isinstance(metric, Sums):
-        table, names = d.of.by_name
-        of_weights = partial(_of_weights, metric.of, d.name)
-        return Number(of_weights, (table,), names.tolist(), d.limits, d.higher)
-    use = d.of.counts
-    columns = tuple(column[use] for column in d.of.columns)
-    return Number(metric.of, columns, d.of.rows.names[use].tolist(), d.limits, d.higher)
+    at = np.flatnonzero(d.of.counts)
+    names = d.of.rows.names[at]
+    if isinstance(metric, Weighted):
+        columns = tuple(column[at] for column in d.of.columns)
+        return Number(metric.of, columns, names.tolist(), d.limits, d.higher)
+    sums = _sums([(d.of, at)], names, None if d.of.kinds is None else d.of.kinds[at])
+    of = partial(_of_weights, metric.of, d.name)
+    return Number(of, tuple(sums), np.unique(names).tolist(), d.limits, d.higher)
 
 
 def _of_weights(of: OfSums, name: str, table: Floats, weights: Floats | None = None) -> Any:

@@ -2,7 +2,7 @@
 
 A protocol reads its rows twice by the same code: from the run, and from the run with people's
 verdicts in the place of the judge's (:class:`ReadByPeople`). Where a row was labeled, the second
-reading is what people say of it. :func:`corrected_numbers` joins the two.
+reading is what people say of it. :func:`corrected_places` joins the two.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _all_in(places: Sequence[Place], known: Container[Place]) -> bool:
     return all(place in known for place in places)
 
 
-def corrected_numbers(
+def corrected_places(
     judge: Iterable[Declared], people: Iterable[Declared], labels: PeopleLabels
 ) -> Iterator[CorrectedPlace]:
     """Yield every number that people's labels correct for the judge, with its stage.

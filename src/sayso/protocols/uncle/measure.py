@@ -67,7 +67,7 @@ from sayso.protocols.declared import (
     Weighted,
     estimates_of,
     ones,
-    share,
+    share_of_rows,
 )
 from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import (
@@ -142,12 +142,12 @@ def numbers(
     Guess rates, and what rests on them, are only of a run alone.
     """
     if people is not None:
-        return list(_headline(_Facts(load_rows(run, settings, guesses=False, answers=people))))
+        return list(_headline(_FactRows(load_rows(run, settings, guesses=False, answers=people))))
     if beside is None:
         return _of_a_run(load_rows(run, settings))
     higher = None if _borrowed(beside.models)[0] else NUMBERS["p_known"].higher
     apart = not all(share_paragraphs(run, one.run) for one in beside.models)
-    facts = _Facts(compared_rows(run, settings), apart=apart, higher=higher)
+    facts = _FactRows(compared_rows(run, settings), apart=apart, higher=higher)
     return [*_headline(facts), *_compared(facts)]
 
 
@@ -162,7 +162,7 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
 
 def _of_a_run(context: Context) -> list[Declared]:
     """Return all numbers that a run has by itself."""
-    facts = _Facts(context)
+    facts = _FactRows(context)
     numbers = [
         *_headline(facts),
         *_by_known_set(facts),
@@ -390,7 +390,7 @@ KAPPA = Sums(_of_tables, 4, _kappa)
 # ---- facts, and what is declared of them
 
 
-class _Facts:
+class _FactRows:
     """The facts of a run as rows, and the settings behind numbers of them.
 
     Two runs are joined by paragraph and fact, or, ``apart``, by the facts alone. ``higher`` is
@@ -437,11 +437,11 @@ class _Facts:
         higher = self.higher if name == "p_known" else metric.higher
         return Declared(name, where, of, self.signatures[place], uses, metric.limits, higher)
 
-    def share(
+    def declared_share(
         self, name: str, where: Slice, top: Bools, bottom: Bools, prompt: str = "instructed"
     ) -> Declared:
         """Return a share of facts that is of the run alone."""
-        of = Counted(next(iter(self.rows.values())), share(name), [ones(top, bottom)])
+        of = Counted(next(iter(self.rows.values())), share_of_rows(name), [ones(top, bottom)])
         return self.number(name, where, of, (prompt, "any"))
 
 
@@ -455,7 +455,9 @@ class _Cells(NamedTuple):
     of_script: tuple[Counted, int] | None
 
 
-def _cells(facts: _Facts, rows: Rows, known: Ints, label: Ints, use: Bools | None = None) -> _Cells:
+def _cells(
+    facts: _FactRows, rows: Rows, known: Ints, label: Ints, use: Bools | None = None
+) -> _Cells:
     """Return the facts of ``rows`` that are in ``use`` by cell."""
     state = facts.aspects.known
     if use is not None:
@@ -482,7 +484,7 @@ def _cells(facts: _Facts, rows: Rows, known: Ints, label: Ints, use: Bools | Non
 
 
 def _rates_of(
-    facts: _Facts,
+    facts: _FactRows,
     cells: _Cells,
     names: Iterable[str],
     where: Slice,
@@ -524,32 +526,31 @@ def _bounds(known: Ints, label: Ints, lost: dict[int, int]) -> dict[str, Bound]:
 # ---- rates of both forms, told to express uncertainty or not, and what else is compared
 
 
-def _headline(facts: _Facts) -> Iterator[Declared]:
+def _headline(facts: _FactRows) -> Iterator[Declared]:
     """Yield the rates of both forms, the counts of the matrix, and accuracy."""
     official = facts.context.settings.probe.unc == "dropped_official"
+    people: frozenset[Use] = RUN if official else RUN | {"people"}
+
+    def uses(name: str, instructed: bool) -> frozenset[Use]:
+        pair: frozenset[Use] = frozenset({"pair"} if name in COMPARED else ())
+        study: frozenset[Use] = frozenset({"study"} if name in NUMBERS.studied else ())
+        used = people if name != "p_known" else RUN
+        return used | pair | study if instructed else used
+
     for form, instructed in product(facts.context.forms, (True, False)):
         rows, label = facts.rows[form, instructed], facts.context.labels(form, instructed)
         where, prompt = _of_prompt(form, instructed)
-        people: set[Use] = set() if official else {"people"}
-
-        def uses(
-            name: str, instructed: bool = instructed, people: set[Use] = people
-        ) -> frozenset[Use]:
-            used: set[Use] = {"run"} | (people if name != "p_known" else set())
-            if instructed:
-                used |= {"pair"} if name in COMPARED else set()
-                used |= {"study"} if name in NUMBERS.studied else set()
-            return frozenset(used)
-
         cells = _cells(facts, rows, facts.known, label)
-        yield from _rates_of(facts, cells, NAMES, where, (prompt, "any"), uses)
+        yield from _rates_of(
+            facts, cells, NAMES, where, (prompt, "any"), partial(uses, instructed=instructed)
+        )
         for name in COUNTS:
             yield facts.number(name, where, cells.of, (prompt, "any"))
-        right = Counted(rows, share("accuracy"), [ones(label == CORRECT, label >= 0)])
-        yield facts.number("accuracy", where, right, (prompt, "any"), RUN | people)
+        right = Counted(rows, share_of_rows("accuracy"), [ones(label == CORRECT, label >= 0)])
+        yield facts.number("accuracy", where, right, (prompt, "any"), people)
 
 
-def _compared(facts: _Facts) -> Iterator[Declared]:
+def _compared(facts: _FactRows) -> Iterator[Declared]:
     """Yield J within type, and rates on the facts that both of two runs know, or do not know."""
     pair: frozenset[Use] = frozenset({"pair"})
     for form in facts.context.forms:
@@ -568,7 +569,7 @@ def _compared(facts: _Facts) -> Iterator[Declared]:
         yield facts.number("odds_ratio_within", where, within)
 
 
-def _by_known_set(facts: _Facts) -> Iterator[Declared]:
+def _by_known_set(facts: _FactRows) -> Iterator[Declared]:
     """Yield the headline rates by other rules of what is known."""
     context = facts.context
     for form, (rule, known) in product(context.forms, context.known.items()):
@@ -582,7 +583,7 @@ def _by_known_set(facts: _Facts) -> Iterator[Declared]:
         yield from _rates_of(facts, cells, SLICED, where, ("instructed", rule))
 
 
-def _slices(facts: _Facts) -> Iterator[Declared]:
+def _slices(facts: _FactRows) -> Iterator[Declared]:
     """Yield the headline rates by domain, by type of fact, and by tier where there are tiers.
 
     Not by what the data do not say.
@@ -614,7 +615,7 @@ SPLIT = {
 }
 
 
-def _qualifiers(facts: _Facts) -> Iterator[Declared]:
+def _qualifiers(facts: _FactRows) -> Iterator[Declared]:
     """Yield omissions, UUR by stance, hedges that were right after all, and values within groups.
 
     Hedge precision and recall are on wrong answers without the instruction.
@@ -626,7 +627,7 @@ def _qualifiers(facts: _Facts) -> Iterator[Declared]:
         stance = np.array([(v.stance if v else None) or "" for v in verdicts], dtype=np.str_)
         unknown = (facts.known == UNKNOWN) & (label >= 0)
         right = np.array([bool(v and v.content == "correct") for v in verdicts], dtype=bool)
-        of_share = partial(facts.share, where=where, prompt=prompt)
+        of_share = partial(facts.declared_share, where=where, prompt=prompt)
         if "long" in context.forms:
             yield of_share("omission", top=stance == "omitted", bottom=stance != "")
         for name, wanted in SPLIT.items():
@@ -638,14 +639,14 @@ def _qualifiers(facts: _Facts) -> Iterator[Declared]:
         yield from _by_logprobs(facts, form)
 
 
-def _instructed(facts: _Facts, form: str) -> Iterator[Declared]:
+def _instructed(facts: _FactRows, form: str) -> Iterator[Declared]:
     """Yield what the instruction to express uncertainty changes."""
     where = slice_of(form=form)
     label, plain = facts.context.labels(form), facts.context.labels(form, False)
     committed = (plain == CORRECT) | (plain == INCORRECT)
     hedged, wrong = label == UNCERTAIN, plain == INCORRECT
-    yield facts.share("hedge_precision", where, wrong, hedged & committed)
-    yield facts.share("hedge_recall", where, hedged, wrong & (label >= 0))
+    yield facts.declared_share("hedge_precision", where, wrong, hedged & committed)
+    yield facts.declared_share("hedge_recall", where, hedged, wrong & (label >= 0))
     both = np.where((label >= 0) & (plain >= 0), facts.known, -1)
     told = cell_index(both, label)
     columns = cell_index(both, plain), np.where(told < 0, -1, told + 6)
@@ -654,7 +655,7 @@ def _instructed(facts: _Facts, form: str) -> Iterator[Declared]:
     yield facts.number("break_even_cost", where, of)
 
 
-def _within_groups(facts: _Facts, form: str) -> Iterator[Declared]:
+def _within_groups(facts: _FactRows, form: str) -> Iterator[Declared]:
     """Yield J within entity, and within tier where there are several."""
     a, where, rows = facts.aspects, slice_of(form=form), facts.rows[form, True]
     known, label = facts.known, facts.context.labels(form)
@@ -665,7 +666,7 @@ def _within_groups(facts: _Facts, form: str) -> Iterator[Declared]:
         yield facts.number("J_within_tier", where, of)
 
 
-def _by_logprobs(facts: _Facts, form: str) -> Iterator[Declared]:
+def _by_logprobs(facts: _FactRows, form: str) -> Iterator[Declared]:
     """Yield how well the own log-probabilities rank answers, and what hedging by them gains."""
     a, view = facts.aspects, facts.aspects.views[form, False]
     where, rows = slice_of(form=form), facts.rows[form, True]
@@ -713,7 +714,7 @@ def _gain(
 
 
 def _alignments(
-    facts: _Facts, short: Ints, long: Ints, where: Slice = (), prompt: str = "instructed"
+    facts: _FactRows, short: Ints, long: Ints, where: Slice = (), prompt: str = "instructed"
 ) -> Iterator[Declared]:
     """Yield how hedging agrees between the forms (7.1): overall, given known, given unknown.
 
@@ -731,13 +732,13 @@ def _alignments(
     for place, use in sets.items():
         for pair in ("CC", "CU", "UC", "UU"):
             top = (hedged[0] == (pair[0] == "U")) & (hedged[1] == (pair[1] == "U"))
-            yield facts.share(f"align_{pair}", place, top, use, prompt)
+            yield facts.declared_share(f"align_{pair}", place, top, use, prompt)
         table = (2 * hedged[0] + hedged[1])[use]
         of = Counted(rows.take(use), KAPPA, [table])
         yield facts.number("kappa", place, of, (prompt, "any"))
 
 
-def _methods(facts: _Facts) -> Iterator[Declared]:
+def _methods(facts: _FactRows) -> Iterator[Declared]:
     """Yield each prompting method's rates, J within type, answers wrong and sure, alignment.
 
     Those wrong and sure also for the instructed and the plain answers. Nothing for a run without
@@ -792,11 +793,11 @@ def sure_wrong(verdicts: Sequence[Verdict | None]) -> Floats:
 
 
 def _wrong_and_sure(
-    facts: _Facts, view: View, where: Slice, prompt: str = "instructed"
+    facts: _FactRows, view: View, where: Slice, prompt: str = "instructed"
 ) -> Declared:
     """Return the share of all aspects that are stated wrongly without a hedge."""
     top = sure_wrong(view.verdicts)
-    return facts.share("wrong_and_sure", where, top == 1, ~np.isnan(top), prompt)
+    return facts.declared_share("wrong_and_sure", where, top == 1, ~np.isnan(top), prompt)
 
 
 # ---- what is no statistic of facts
@@ -934,7 +935,7 @@ def _filled(score: Floats, types: NDArray[np.str_]) -> Floats:
 # ---- what runs that are compared must share
 
 
-def check_pair(a: ComparedRun, b: ComparedRun) -> tuple[list[str], list[str]]:
+def check_probes(a: ComparedRun, b: ComparedRun) -> tuple[list[str], list[str]]:
     """Return why two runs cannot be compared, and what a reader must know: whose probes decide.
 
     Runs of one base model must share its probes, on the facts that both asked about.
