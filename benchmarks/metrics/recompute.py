@@ -520,8 +520,6 @@ RATIOS = {
     "p_known": ("kc ki ku", "kc ki ku uc ui uu"),
     "p_uncertain": ("ku uu", "kc ki ku uc ui uu"),
     "over_hedge": ("ku", "kc ki ku"),
-    "unknown_but_correct": ("uc", "uc ui uu"),
-    "F1_uncertain": ("uu uu", "ku uu uc ui uu"),
 }
 RATES = ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge")
 HEADLINE = ("FA", "UA", "UUR", "KCR", "EA", "J")
@@ -642,15 +640,7 @@ def _with_intervals(table: pd.DataFrame, drawn: dict[str, Array]) -> dict[str, R
         value = defined(whole[name])
         a, b = (table[part.split()].sum(axis=1).to_numpy() for part in (top, bottom))
         counts = float(a.sum()), float(b.sum())
-        if name == "F1_uncertain":  # rises with the share of hedged unknown among either
-            both, either = table.uu.to_numpy(), table[["ku", "uc", "ui", "uu"]].sum(axis=1)
-            ends = resampled(value, drawn[name], count)
-            if value is not None and few(both.sum(), either.sum()):
-                error = spread(drawn[name] / (2 - drawn[name]), count)
-                own = of_share(both.sum(), float(either.sum()), error, either.to_numpy())
-                ends = NONE if own[0] is None else tuple(2 * q / (1 + q) for q in own)
-        else:
-            ends = of_share(*counts, spread(drawn[name], count), b)
+        ends = of_share(*counts, spread(drawn[name], count), b)
         found[name] = Range(value, *ends, *counts)
     for name, (one, two) in {
         "J": ("UUR", "over_hedge"),
@@ -811,30 +801,6 @@ def _odds_from_shares(logs: float, pair: Any, sides: Any, r: float) -> Ends:
     return logs + low - (one - two), logs + high - (one - two)
 
 
-def within_entity(run: Run, rows: pd.DataFrame) -> Range:
-    """Return J within entity: its known and unknown facts compared; few entities may carry it."""
-    cells = _by_type(rows.assign(type="all"))[:, 0]
-    k, hk, u, hu = cells.T
-    mixed = (k > 0) & (u > 0)
-    weight = np.where(mixed, over(k * u, k + u), 0.0)
-    parts = np.stack(
-        [np.where(mixed, over(x, k + u), 0.0) for x in (k * hu, u * hk)] + [weight], axis=1
-    )
-    one, two, below = (run.weights(len(cells)) @ parts).T
-    drawn = {"uur": over(one, below), "over": over(two, below)}
-    drawn["j"] = drawn["uur"] - drawn["over"]
-    whole = _within(cells)
-    held = np.where(mixed[:, None], cells, 0.0)
-    value, freedom = defined(whole["j"]), max(1.0, worth(weight) - 1)
-    ends = resampled(value, drawn["j"], len(cells), (-1.0, 1.0), freedom)
-    if value is not None and _rare(held):
-        pair, sides = _parts_within(whole, drawn, held)
-        ends = mover(pair, sides, min(linked(drawn["uur"], drawn["over"]), 0.0), (-1.0, 1.0))
-    if mixed.sum() < 2:
-        ends = NONE
-    return Range(value, *ends, None, None)
-
-
 # ---- what the instruction does, slices, policies
 
 
@@ -848,12 +814,9 @@ def _uncle_slices(
     hedged, wrong = told.label == "UNC", committed & (plain.label != "S")
     found.at(form=form)(
         hedge_precision=shared(run, wrong, hedged & committed, told.unit),
-        hedge_recall=shared(run, hedged, wrong, told.unit),
         instruction_cost=_cost(run, plain, told),
-        J_within_entity=within_entity(run, told),
         **within_type(run, told),
     )
-    _break_even(found, form, told, plain)
     short = said["short", "plain"]
     sure = (short.label == "S") & (short.hits == short.draws)
     never = (short.label != "S") & (short.hits == 0)
@@ -909,56 +872,11 @@ def _cost(run: Run, plain: pd.DataFrame, told: pd.DataFrame) -> Range:
     return Range(value, *ends, None, None)
 
 
-def _break_even(found: Numbers, form: str, told: pd.DataFrame, plain: pd.DataFrame) -> None:
-    """Write down what a wrong answer must cost, in right ones, for the instruction to pay."""
-    right, wrong = (
-        float((plain.label == of).sum() - (told.label == of).sum()) for of in ("S", "NS")
-    )
-    omitted = float((plain.label == "OMIT").sum() - (told.label == "OMIT").sum())
-    avoided = wrong + omitted
-    found.at(form=form)(break_even_cost=right / avoided if avoided > 0 else None)
-
-
 def alignment(run: Run, both: pd.DataFrame, of: pd.Series) -> dict[str, Range]:
-    """Return shares of certain and uncertain, in short and in long form, and their kappa."""
+    """Return shares of certain and uncertain, in short and in long form."""
     short, long = (both.label == "UNC").to_numpy(), (both.long == "UNC").to_numpy()
     cells = {"CC": ~short & ~long, "CU": ~short & long, "UC": short & ~long, "UU": short & long}
-    shares = {f"align_{n}": shared(run, cell, of, both.unit) for n, cell in cells.items()}
-    use = np.asarray(of, bool)
-    return shares | {"kappa": kappa_range(run, short[use], long[use], both.unit[use])}
-
-
-def kappa_range(run: Run, x: Array, y: Array, clusters: Any) -> Range:
-    """Return Cohen's kappa of two yes-or-no readings with its interval."""
-    unit, count = units(clusters)
-    cells = [~x & ~y, ~x & y, x & ~y, x & y]
-    table = np.stack([by_unit(cell, unit, count) for cell in cells], axis=1)
-    total, value = table.sum(axis=0), kappa(x, y)
-    if value is None:
-        return Range(None, None, None, None, None)
-    weights = run.weights(count)
-
-    def of_tables(tables: Array) -> Array:
-        n = tables.sum(axis=-1)
-        a, b, c, d = np.moveaxis(tables, -1, 0)
-        chance = over((a + b) * (a + c) + (c + d) * (b + d), n**2)
-        return over(over(a + d, n) - chance, 1 - chance)
-
-    ends = resampled(value, of_tables(weights @ table), count, (-1.0, 1.0))
-    rare = 3 if total[3] <= total[0] else 0
-    twice, either = table[:, rare], table[:, [rare, 1, 2]].sum(axis=1)
-    if few(twice.sum(), either.sum()):  # by the share q that both call rare among either
-        if np.count_nonzero(either) < 2:
-            return Range(value, None, None, None, None)
-        drawn = over(weights @ twice, weights @ either)
-        q = of_share(float(twice.sum()), float(either.sum()), spread(drawn, count), either)
-        p1, p2 = ((total[rare] + total[i]) / total.sum() for i in (1, 2))
-        s = p1 + p2
-        ends = NONE
-        if q[0] is not None:
-            of_q = (1 - s * (1 - end) / ((1 + end) * (s - 2 * p1 * p2)) for end in q)
-            ends = tuple(min(max(end, -1.0), 1.0) for end in of_q)
-    return Range(value, *ends, None, None)
+    return {f"align_{n}": shared(run, cell, of, both.unit) for n, cell in cells.items()}
 
 
 # ---- hedging by the answers' own log-probabilities, their length, or by type alone
@@ -1050,7 +968,6 @@ def _own_policies(
         found.at(form=form, policy=policy)(
             **values,
             J=Range(j, *ends, None, None) if defined(rates["J"]) is not None else None,
-            J_within=defined(_within(table)["j"][0]),
         )
     wrong = np.where(plain.label == "UNC", np.nan, (plain.label != "S").to_numpy(float))
     use = have.logprob.notna().to_numpy() & ~np.isnan(wrong)
@@ -1058,24 +975,21 @@ def _own_policies(
         return
     of, bad, score = told[use], wrong[use] == 1, -have.logprob.to_numpy()
     found.at(form=form)(
-        auroc_incorrect=auroc_range(run, score[use], bad, of.unit),
         auroc_incorrect_within=auroc_range(run, score[use], bad, of.unit, of.type),
     )
     scored = have.logprob.notna().to_numpy()
     rows, w, x = told[scored].reset_index(drop=True), weights[:, scored], score[scored]
     own = hedges[scored]
-    unknown = (~rows.known).to_numpy(float)
-    for name, places in (("unspoken_knowledge", own), ("unspoken_knowledge_matched", unknown)):
-        words = [_words_cells(v, rows, own) for v in (once[:, scored], w)]
-        policies = [_policy_cells(v, x, rows, places) for v in (once[:, scored], w)]
-        gains = [_within(p)["j"] - _within(s)["j"] for p, s in zip(policies, words, strict=True)]
-        value = defined(gains[0][0])
-        ends = resampled(value, gains[1], count, None, least=_blind_error(policies[0][0]))
-        if len(set(hedges)) < 2 and value == 0 and ends == NONE:
-            ends = (0.0, 0.0)
-        if ends[0] is not None and abs(value or 0.0) <= 1:
-            ends = max(ends[0], -1.0), min(ends[1], 1.0)
-        found.at(form=form)(**{name: Range(value, *ends, None, None)})
+    words = [_words_cells(v, rows, own) for v in (once[:, scored], w)]
+    policies = [_policy_cells(v, x, rows, own) for v in (once[:, scored], w)]
+    gains = [_within(p)["j"] - _within(s)["j"] for p, s in zip(policies, words, strict=True)]
+    value = defined(gains[0][0])
+    ends = resampled(value, gains[1], count, None, least=_blind_error(policies[0][0]))
+    if len(set(hedges)) < 2 and value == 0 and ends == NONE:
+        ends = (0.0, 0.0)
+    if ends[0] is not None and abs(value or 0.0) <= 1:
+        ends = max(ends[0], -1.0), min(ends[1], 1.0)
+    found.at(form=form)(unspoken_knowledge=Range(value, *ends, None, None))
 
 
 def _hedged_rows(score: Array, rows: pd.DataFrame, places: Array) -> Array:

@@ -120,7 +120,7 @@ def test_all_labeled_is_the_run_that_people_judged(tmp_path: Path) -> None:
     truth = {
         e.name: e for e in sayso.measure(other).estimates if set(e.where) == {("form", "short")}
     }
-    assert {"FA", "UA", "UUR", "KCR", "EA", "J", "F1_uncertain", "accuracy"} <= set(found)
+    assert {"FA", "UA", "UUR", "KCR", "EA", "J", "lift_UA", "accuracy"} <= set(found)
     for name, number in found.items():
         assert number.corrected.value == pytest.approx(truth[name].value), name
         assert number.alone.value == pytest.approx(truth[name].value), name

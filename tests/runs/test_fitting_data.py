@@ -17,7 +17,7 @@ from sayso.engines.named import shipped_folder
 from sayso.engines.scripted import ScriptedEngine
 from sayso.progress import Silent
 from sayso.protocols.protocol import MISFIT
-from sayso.protocols.uncle.measure import misfit
+from sayso.protocols.uncle.notes import misfit
 from sayso.records import Estimate, InputError
 from sayso.runs.dry_run import estimate_job, plan_text
 from sayso.runs.job import Job

@@ -111,7 +111,7 @@ def test_a_failed_pass_takes_nothing_from_a_reply(tmp_path: Path) -> None:
 
     first = run(tmp_path, "one", ScriptedEngine(half, "half", logprob=-0.5))
     second = run(tmp_path, "two", Forgetful(half, "half", logprob=-0.5))
-    for name in ("auroc_incorrect", "unspoken_knowledge"):
+    for name in ("auroc_incorrect_within", "unspoken_knowledge"):
         values = [
             {e.where: e.value for e in r.estimates if e.name == name} for r in (first, second)
         ]

@@ -46,7 +46,6 @@ def rates(cells: tuple[int, ...]) -> dict[str, tuple[float | None, float | None,
         "p_uncertain": (ku + uu, sum(cells)),
         "over_hedge": (ku, kc + ki + ku),
         "accuracy": (kc + uc, sum(cells)),
-        "unknown_but_correct": (uc, uc + ui + uu),
     }
     out: dict[str, tuple[float | None, float | None, float | None]] = {}
     for name, (top, bottom) in pairs.items():
@@ -122,7 +121,6 @@ def estimates(
     ):
         found.append(Estimate("guess_rate", slice_of(type=kind), rate, n=40))
     found += [
-        Estimate("kappa", (), 0.31, 0.2, 0.41, n=600),
         Estimate("align_CC", (), 0.93, numerator=558, denominator=600, n=600),
         Estimate("align_CU", (), 0.04, numerator=24, denominator=600, n=600),
         Estimate("align_UC", (), 0.02, numerator=12, denominator=600, n=600),

@@ -21,7 +21,7 @@ from sayso.engines.engine import Engine, check_engine
 from sayso.engines.prices import price_of, reply_cost
 from sayso.harmless import line, well_formed
 from sayso.progress import Progress, Silent
-from sayso.protocols.uncle.measure import BY_DRAWS, BY_LOGPROBS
+from sayso.protocols.uncle.notes import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
 from sayso.report.notebook import Plotted, data_frame, html_table, short_repr
 from sayso.report.number_tables import grid, render_table

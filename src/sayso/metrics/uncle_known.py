@@ -41,6 +41,7 @@ from sayso.metrics.uncle_rates import (
     RATIOS,
     cell_index,
     cell_rates,
+    count_cells,
     label_codes,
     rate_counts,
     rate_sizes,
@@ -535,6 +536,31 @@ def j_bounds(
             )
     low, high = _range(ends[1])[0], _range(ends[0])[1]
     return low, high
+
+
+def bounds_of_codes(known: ArrayLike, label: ArrayLike) -> dict[str, Bound]:
+    """Return the bounds of every rate over the missing probes and verdicts of facts (n,).
+
+    Codes as in :func:`sayso.metrics.uncle_rates.cell_index`: -1 is missing, and what is below it is
+    left out. Facts that lack both go to one label as a whole: the extremes of every rate but J lie
+    there, as they do for those that lack one.
+    """
+    row, column = np.asarray(known), np.asarray(label)
+    cells = count_cells(row, column)
+    lost = [int(((row == state) & (column == -1)).sum()) for state in (1, 0)]
+    free = [int(((row == -1) & (column == code)).sum()) for code in range(3)]
+    neither = int(((row == -1) & (column == -1)).sum())
+    if not neither and not any(free):
+        return rate_bounds(cells, *lost)
+    values: dict[str, list[float]] = {}
+    for code in range(3 if neither else 1):
+        moved = [count + neither * (code == place) for place, count in enumerate(free)]
+        for name, ends in rate_bounds(cells, *lost, moved).items():
+            values.setdefault(name, []).extend(end for end in ends if end is not None)
+    if neither:  # J trades them against each other: no corner is its extreme
+        ends = j_bounds(cells, *lost, free, neither)
+        values.setdefault("J", []).extend(end for end in ends if end is not None)
+    return {name: (min(ends), max(ends)) if ends else (None, None) for name, ends in values.items()}
 
 
 def _moves(counts: NDArray[np.int64]) -> list[Floats]:

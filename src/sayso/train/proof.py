@@ -186,9 +186,9 @@ def side_of(
 # ---- the table of a training: every method's numbers, and what each gains on the instruction alone
 #
 # Names of numbers: FA UA UUR KCR EA J over_hedge (UNCLE); J_within, odds_ratio_within (Mantel-
-# Haenszel, mean of the logarithm over seeds); policy_J and policy_UUR, what hedging by the
-# model's own log-probabilities would have given at its own hedge rate of each type, and
-# ``unspoken_knowledge`` = policy_J - J_within on the same rows; ``forced`` (base-known facts of
+# Haenszel, mean of the logarithm over seeds); policy_UUR, what hedging by the model's own
+# log-probabilities would have given at its own hedge rate of each type, and what J within type
+# would gain by it on the same rows, ``unspoken_knowledge``; ``forced`` (base-known facts of
 # which the most probable of the base model's own answers is right; ``forced_several``: of those
 # to which it gave several); ``skill`` (words against the frozen draws, 0 = blind);
 # ``wrong_and_sure`` (committed and wrong, of all facts); ``unasked`` (facts answered with a hedge

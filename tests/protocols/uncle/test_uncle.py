@@ -153,8 +153,6 @@ def test_hedge_precision_looks_at_the_uninstructed_answer(tmp_path: Path) -> Non
     result = run(tmp_path, PROBES, "cciuciuu", "cccccccc", plain="cciicici")
     # hedged: 3, 6, 7; plain there: i c i
     assert value(result, "hedge_precision", "form:short") == pytest.approx(2 / 3)
-    # plain wrong: 2, 3, 5, 7; hedged of them: 3, 7
-    assert value(result, "hedge_recall", "form:short") == pytest.approx(2 / 4)
     assert value(result, "accuracy", "form:short;prompt:plain") == pytest.approx(4 / 8)
 
 

@@ -54,18 +54,18 @@ def test_a_model_that_never_hedges(tmp_path: Path) -> None:
         gain = get(result, "unspoken_knowledge", form)
         assert gain.value == 0
         assert not gain.high  # 0 by definition: an interval has no width, or is left out
-        gain = get(result, "unspoken_knowledge_matched", form)
-        assert gain.value is not None
-        assert gain.low is not None
-        assert gain.high is not None
-        assert 0.4 < gain.low < gain.value <= gain.high <= 1
 
 
 def test_probabilities_that_know_nothing_gain_nothing(tmp_path: Path) -> None:
-    mind = Mind(WORLD, partly, certain=lambda f, value: -chance("blind", f.question))
+    mind = Mind(
+        WORLD,
+        partly,
+        hedges=lambda f, instructed: instructed and chance("hedge", f.question) < 0.4,
+        certain=lambda f, value: -chance("blind", f.question),
+    )
     result = run(mind, tmp_path, WORLD)
     for form in ("short", "long"):
-        gain = get(result, "unspoken_knowledge_matched", form)
+        gain = get(result, "unspoken_knowledge", form)
         assert gain.low is not None
         assert gain.high is not None
         assert gain.low < 0 < gain.high
@@ -75,10 +75,16 @@ def test_two_facts_told_apart_by_luck_are_no_gain(tmp_path: Path) -> None:
     """One known and one unknown fact of each type: resamples hardly differ, luck would do."""
     world = facts(4)
     known = {f.entity for f in world[:6]}
-    mind = Mind(world, lambda f: 0.99 * (f.entity in known), guess=never_the_truth)
-    gain = get(run(mind, tmp_path, world), "unspoken_knowledge_matched", "short")
-    assert gain.value == 1
-    assert gain.high == 1
+    luck = sorted({f.type for f in world})[::2]
+    mind = Mind(
+        world,
+        lambda f: 0.99 * (f.entity in known),
+        guess=never_the_truth,
+        hedges=lambda f, instructed: instructed and (f.entity in known) == (f.type in luck),
+    )
+    gain = get(run(mind, tmp_path, world), "unspoken_knowledge", "short")
+    assert gain.value is not None
+    assert gain.value > 0.5
     assert gain.low is not None
     assert gain.low < 0.2
 
@@ -93,7 +99,7 @@ def test_equal_log_probabilities_rank_nothing(tmp_path: Path) -> None:
 
     result = run(flat, tmp_path, WORLD)
     for form in ("short", "long"):
-        for name in ("auroc_incorrect", "unspoken_knowledge", "unspoken_knowledge_matched"):
+        for name in ("auroc_incorrect_within", "unspoken_knowledge"):
             found = get(result, name, form)
             assert (found.value, found.problem) == (None, NO_RANKS)
         policy = Results(result.estimates).get("J", form=form, policy="own_logprob")

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from sayso.protocols.uncle import collect as _collect
     from sayso.protocols.uncle import layouts as _layouts
     from sayso.protocols.uncle import measure as _measure
+    from sayso.protocols.uncle import notes as _notes
     from sayso.protocols.uncle import report as _report
 else:  # they load much, and a page of help needs nothing of them
     _collect, _layouts = Later(f"{__name__}.collect"), Later(f"{__name__}.layouts")
-    _measure, _report = Later(f"{__name__}.measure"), Later(f"{__name__}.report")
+    _measure, _notes = Later(f"{__name__}.measure"), Later(f"{__name__}.notes")
+    _report = Later(f"{__name__}.report")
 
 
 UNCLE = Protocol(
@@ -47,12 +49,12 @@ UNCLE = Protocol(
     requests=_collect.requests,
     collect=_collect.collect,
     measure=_measure.estimates,
-    cautions=_measure.cautions,
-    misfit=_measure.misfit,
+    cautions=_notes.cautions,
+    misfit=_notes.misfit,
     numbers=_measure.numbers,
     free=settings.FREE,
-    check_pair=_measure.check_probes,
-    study_notes=_measure.study_notes,
+    check_pair=_notes.check_probes,
+    study_notes=_notes.study_notes,
     report=_report,
     layouts=_layouts.layouts,
     off_by_default=("methods", "short_only"),

@@ -127,27 +127,6 @@ NUMBERS = MetricTable(
         definition="J within fact types: hedging whole types earns nothing",
     ),
     Metric(
-        "J_within_entity",
-        "J within entity",
-        (
-            "J within each entity, averaged. Hedging every fact about an obscure entity earns "
-            "nothing here. Hedging hard types of fact still does."
-        ),
-        notation="gap",
-        limits=(-1.0, 1.0),
-        section="more",
-        higher=True,
-    ),
-    Metric(
-        "J_within_tier",
-        "J within tier",
-        "J within each tier of familiarity, averaged. Hedging by tier earns nothing here.",
-        notation="gap",
-        limits=(-1.0, 1.0),
-        section="more",
-        higher=True,
-    ),
-    Metric(
         "odds_ratio_within",
         "odds ratio within type",
         (
@@ -250,28 +229,11 @@ NUMBERS = MetricTable(
         higher=True,
     ),
     Metric(
-        "F1_uncertain",
-        "F1 of hedging",
-        "Harmonic mean of UA and UUR.",
-        section="more",
-        higher=True,
-    ),
-    Metric(
         "hedge_precision",
         "hedge precision",
         (
             "Of the facts that it hedged, the share that it gets wrong when not told to express "
             "uncertainty. Facts that it hedges even then are left out."
-        ),
-        section="more",
-        higher=True,
-    ),
-    Metric(
-        "hedge_recall",
-        "hedge recall",
-        (
-            "Of the facts that it gets wrong when not told to express uncertainty, the share that "
-            "it hedged when told to."
         ),
         section="more",
         higher=True,
@@ -292,17 +254,6 @@ NUMBERS = MetricTable(
         ),
     ),
     Metric(
-        "unspoken_knowledge_matched",
-        "unspoken knowledge, at the right hedge rate",
-        (
-            "How much J within fact type would rise if, in each type, it hedged as many answers as "
-            "there are unknown facts, the least probable ones first."
-        ),
-        notation="signed",
-        section="more",
-        limits=None,
-    ),
-    Metric(
         "auroc_incorrect_within",
         "own probabilities, within type",
         (
@@ -314,23 +265,9 @@ NUMBERS = MetricTable(
         higher=True,
     ),
     Metric(
-        "auroc_incorrect",
-        "own probabilities, pooled",
-        "The same over all types. Types of unequal difficulty inflate it.",
-        notation="fraction",
-        section="more",
-        higher=True,
-    ),
-    Metric(
         "hedged_and_correct",
         "hedged, yet right",
         "Share of the hedged facts that are right.",
-        section="more",
-    ),
-    Metric(
-        "unknown_but_correct",
-        "right without knowing",
-        "Share of the unknown facts that it stated right: luck, or a weak probe.",
         section="more",
     ),
     Metric(
@@ -364,14 +301,6 @@ NUMBERS = MetricTable(
         higher=False,
     ),
     Metric(
-        "break_even_cost",
-        "break-even cost",
-        "Its hedging pays off if a wrong answer costs more than this many right answers gain.",
-        notation="plain",
-        section="more",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
         "UUR_hedged",
         "gave an answer with a hedge",
         section="stances",
@@ -403,25 +332,10 @@ NUMBERS = MetricTable(
         definition="share of facts that the same model hedges under the plain prompt",
     ),
     Metric(
-        "policy_J",
-        "J within type, hedging by its own log-probabilities",
-        notation="gap",
-        limits=(-1.0, 1.0),
-        section="training",
-        definition="J within type if it hedged its least probable answers, as often in each type",
-    ),
-    Metric(
         "policy_UUR",
         "UUR within type, hedging by its own log-probabilities",
         section="training",
         definition="UUR if it hedged its least probable answers, as often in each type",
-    ),
-    Metric(
-        "kappa",
-        "agreement of short and long answers on what to hedge",
-        "Cohen's kappa: 1 = always, 0 = no more often than by chance.",
-        notation="signed",
-        limits=(-1.0, 1.0),
     ),
     Metric(
         "align_CC",

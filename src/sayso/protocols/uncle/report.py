@@ -497,7 +497,7 @@ TERMS = (
 )
 METHOD = (
     "UNCLE, arXiv 2505.16922; J: Youden (1950); odds ratio within types: Mantel and Haenszel "
-    "(1959); kappa: Cohen (1960)."
+    "(1959)."
 )
 
 
@@ -526,7 +526,7 @@ def _sections(numbers: Results, run: RunFolder | None) -> list[Section]:
     policies = parts_tables(numbers, "The same facts under other policies", COMPARED)
     facts = {**GIVEN, **methods_of(numbers, "align_CC")}
     aligned = alignment_table(
-        "Short against long", facts, lambda part, name: numbers.find(name, **part), ["kappa"]
+        "Short against long", facts, lambda part, name: numbers.find(name, **part)
     )
     return [
         corrected_section(run, NUMBERS, part_label),

@@ -46,9 +46,9 @@ from sayso.records import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+NO_LOGPROBS = "no log-probabilities were recorded for these answers"
 #: label or state of an aspect that a setting, or its form, takes out of the rates
 LEFT_OUT = -2
-RENAMED = {"F1": "F1_uncertain"}
 
 
 class View(NamedTuple):

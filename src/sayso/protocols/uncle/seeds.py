@@ -54,7 +54,6 @@ from sayso.metrics.uncle_rates import (
 from sayso.metrics.within_type import (
     log_odds_error,
     policy_by_rate,
-    policy_j,
     unspoken_knowledge,
     within_rates,
 )
@@ -501,7 +500,6 @@ def _metrics(frame: Frame, side: SeedSide, a: MethodAnswers, form: str) -> dict[
     rows = codes(frame.entity)
     score = -a.logprob
     if not np.isnan(score).all():
-        metrics["policy_J"] = _of_rows(rows, policy_j, score, frame.known, a.label, frame.type)
         metrics["unspoken_knowledge"] = _of_rows(
             rows, unspoken_knowledge, score, frame.known, a.label, frame.type
         )
