@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -200,11 +200,9 @@ def estimates_of(numbers: Iterable[Declared], n: int, seed: int) -> Iterator[Est
     for d in numbers:
         if "run" not in d.uses:
             continue
-        of, clusters = d.of, d.of.rows.entity
+        of, entity = d.of, d.of.rows.entity
         if of not in families:
-            columns = of.columns
-            if isinstance(of.metric, Sums):
-                columns = _sums([(of, np.arange(len(clusters)))], clusters, of.kinds)
+            [columns], [clusters] = _columns([(of, np.arange(len(entity)))], [entity])
             families[of] = _own(d, columns, clusters, n, seed)
         found = families[of][d.name]
         low, high = d.bounds or (found.bound_low, found.bound_high)
@@ -228,23 +226,27 @@ def _own(
     return {d.name: d.of.metric.own(*columns, clusters=clusters, n=n, seed=seed)}
 
 
-def _sums(
-    parts: Sequence[tuple[Counted, Ints]], clusters: NDArray[Any], kinds: NDArray[Any] | None
-) -> list[Floats]:
-    """Return the sums of one or two parts by cluster, (C, size), or (C, T, size) of kinds.
+def _columns(
+    parts: Sequence[tuple[Counted, Ints]], clusters: Sequence[NDArray[Any]]
+) -> tuple[list[list[NDArray[Any]]], Sequence[NDArray[Any]]]:
+    """Return what the metric of one or two parts takes, and the cluster of each of its rows.
 
-    A part is some rows of something counted. ``clusters`` and ``kinds`` are those of the rows of
-    all parts, one after the other: each part has the same C and T, in sorted order.
+    A part is some rows of something counted; ``clusters`` are those of the rows of each. The rows
+    of a :class:`Weighted` metric stay as they are. For :class:`Sums` they are added up by cluster,
+    (C, size), or (C, T, size) of kinds: all parts have the same C and T, in sorted order.
     """
-    unit = codes(clusters)
-    kind = np.zeros(len(unit), dtype=np.int64) if kinds is None else codes(kinds)
-    C, T = count_codes(unit), max(1, count_codes(kind))
-    tables = []
-    for (of, at), slot in zip(parts, np.split(unit * T + kind, [len(parts[0][1])]), strict=False):
-        columns = [np.bincount(slot, column, minlength=C * T) for column in of.adds()[at].T]
-        table = np.stack(columns, axis=-1).astype(np.float64).reshape(C, T, len(columns))
-        tables.append(table[:, 0] if kinds is None else table)
-    return tables
+    if isinstance(parts[0][0].metric, Weighted):
+        return [[column[at] for column in of.columns] for of, at in parts], clusters
+    names, unit = np.unique(np.concatenate(clusters), return_inverse=True)
+    kinds = [of.kinds[at] for of, at in parts if of.kinds is not None]
+    kind = codes(np.concatenate(kinds)) if kinds else np.zeros(len(unit), dtype=np.int64)
+    C, T = len(names), max(1, count_codes(kind))
+    tables: list[list[NDArray[Any]]] = []
+    for (of, at), slot in zip(parts, np.split(unit * T + kind, [len(clusters[0])]), strict=False):
+        sums = [np.bincount(slot, column, minlength=C * T) for column in of.adds()[at].T]
+        table = np.stack(sums, axis=-1).astype(np.float64).reshape(C, T, len(sums))
+        tables.append([table if kinds else table[:, 0]])
+    return tables, [names] * len(parts)
 
 
 # ---- two runs
@@ -305,39 +307,26 @@ class _Pair:
             use = (use[0] & use[1],) * 2
         self.missing = int((a.missing(at[0]) | b.missing(at[1])).sum()) if paired else 0
         parts = (b, at[1][use[1]]), (a, at[0][use[0]])
-        self.rows = [len(rows) for _, rows in parts]
-        self.columns = [[column[rows] for column in of.columns] for of, rows in parts]
-        # paired rows are what A says that they are
-        says = [parts[1]] * 2 if paired else parts
-        self.clusters: list[NDArray[Any]] = [
-            (of.rows.entity if paired else of.rows.names)[rows] for of, rows in says
-        ]
-        if isinstance(b.metric, Sums):
-            kinds = [of.kinds[rows] for of, rows in says if of.kinds is not None]
-            tables = _sums(
-                parts, np.concatenate(self.clusters), np.concatenate(kinds) if kinds else None
-            )
-            self.columns = [[table] for table in tables]
-            self.clusters = [np.arange(len(tables[0]))] * 2
+        self.sizes = [len(rows) for _, rows in parts]
+        # a pair is about the entity that A says
+        own = [a.rows.entity[parts[1][1]]] * 2
+        clusters = own if paired else [of.rows.names[rows] for of, rows in parts]
+        self.columns, self.clusters = _columns(parts, clusters)
         self.own: dict[str, tuple[Estimate, Estimate]] = {}
 
     def less(self, d: Declared, n: int, seed: int) -> Estimate:
         """Return B - A of a number of B."""
-        metric, of = d.of.metric, d.of.metric.of
-        if not all(self.rows):
+        if not all(self.sizes):
             return Estimate(d.name, problem=undefined(d.name), missing=self.missing)
-        if isinstance(metric, Sums):
-            of = partial(_of_weights, metric.of, d.name)
-        if metric.combined and d.name not in self.own:
-            sides = zip(self.columns, self.clusters, strict=True)
-            ours, theirs = (_own(d, *side, n, seed) for side in sides)
+        (first, second), (units, others) = self.columns, self.clusters
+        if d.of.metric.combined and d.name not in self.own:
+            ours, theirs = _own(d, first, units, n, seed), _own(d, second, others, n, seed)
             self.own |= {name: (ours[name], theirs[name]) for name in ours}
         own = self.own.get(d.name)
         gap = bootstrap_difference(
-            of, self.columns[0], self.columns[1], self.clusters[0], self.clusters[1], n, seed,
-            d.name, own, d.limits,
-        )  # fmt: skip
-        size = self.rows[0] if own is None else own[0].n
+            _of_weights(d), first, second, units, others, n, seed, d.name, own, d.limits
+        )
+        size = self.sizes[0] if own is None else own[0].n
         return msgspec.structs.replace(gap, n=size, missing=self.missing)
 
 
@@ -349,20 +338,21 @@ def joint_number(d: Declared) -> Number:
 
     Entities of which no row counts are not drawn.
     """
-    metric = d.of.metric
     at = np.flatnonzero(d.of.counts)
-    names = d.of.rows.names[at]
-    if isinstance(metric, Weighted):
-        columns = tuple(column[at] for column in d.of.columns)
-        return Number(metric.of, columns, names.tolist(), d.limits, d.higher)
-    sums = _sums([(d.of, at)], names, None if d.of.kinds is None else d.of.kinds[at])
-    of = partial(_of_weights, metric.of, d.name)
-    return Number(of, tuple(sums), np.unique(names).tolist(), d.limits, d.higher)
+    [columns], [names] = _columns([(d.of, at)], [d.of.rows.names[at]])
+    return Number(_of_weights(d), tuple(columns), names.tolist(), d.limits, d.higher)
 
 
-def _of_weights(of: OfSums, name: str, table: Floats, weights: Floats | None = None) -> Any:
-    """Return a number of sums by entity (C, ...): one, or (B,) of weights (B, C)."""
-    if weights is None:
-        return or_none(of(table.sum(axis=0))[name])
-    flat = weights @ table.reshape(len(table), -1)
-    return of(flat.reshape(-1, *table.shape[1:]))[name]
+def _of_weights(d: Declared) -> Statistic:
+    """Return a number as a metric of columns and weights: for sums, of those of clusters."""
+    if isinstance(d.of.metric, Weighted):
+        return d.of.metric.of
+    of = d.of.metric.of
+
+    def metric(table: Floats, weights: Floats | None = None) -> Any:
+        if weights is None:
+            return or_none(of(table.sum(axis=0))[d.name])
+        flat = weights @ table.reshape(len(table), -1)
+        return of(flat.reshape(-1, *table.shape[1:]))[d.name]
+
+    return metric
