@@ -132,7 +132,7 @@ class Counted:
         use = np.ones(len(self.rows.entity), dtype=bool)
         for column in self.columns:
             if column.dtype.kind == "f":
-                use &= ~np.isnan(column.reshape(len(use), -1)).any(axis=1)
+                use &= ~np.isnan(column).any(axis=tuple(range(1, column.ndim)))
             elif isinstance(self.metric, Sums):
                 use &= column >= 0
         return use

@@ -422,7 +422,8 @@ def _ratio(
 ) -> Estimate:
     """Return a ratio of sums of the rows whose numerator is none of NaN."""
     use = ~np.isnan(top)
-    return bootstrap_ratio("", top[use], bottom[use], clusters[use], n, seed, limits)
+    name = ratio_of_sums.__name__
+    return bootstrap_ratio(name, top[use], bottom[use], clusters[use], n, seed, limits)
 
 
 def _bias(top: Floats, bottom: Floats, clusters: Ints, n: int, seed: int) -> Estimate:
@@ -679,8 +680,8 @@ def _counts_along(of: _MethodRows) -> Iterator[Declared]:
             here = (labeled > 0) & (of.place == part)
             per = _mean(rows, count, here, COUNT)
             yield of.number(f"{label}_per_sentence", per, where)
-            share = _mean(rows, divide(count, labeled), here)
-            yield of.number(f"{label}_share", share, where)
+            mean = _mean(rows, divide(count, labeled), here)
+            yield of.number(f"{label}_share", mean, where)
     s, ns = of.counts.T[:2]
     share = divide(s, s + ns)
     last, first = (of.place == part for part in (of.settings.bins - 1, 0))
@@ -702,7 +703,7 @@ def _last_minus_first(
     use = ~np.isnan(share)
     ends = last[use], first[use]
     if not all(end.any() for end in ends):
-        return Estimate("", problem="no sentence with claims at one of the ends")
+        return Estimate("last_minus_first", problem="no sentence with claims at one of the ends")
     gap = bootstrap(
         _end_gap, share[use], *ends, clusters=clusters[use], n=n, seed=seed, limits=None
     )
@@ -798,7 +799,7 @@ def _of_known(sums: Floats) -> dict[str, Floats]:
 
 
 def _in_sample(sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
-    value = Estimate("", problem=IN_SAMPLE)
+    value = Estimate("equation3_in_sample", problem=IN_SAMPLE)
     if sums.any():
         value = bootstrap(in_sample_factuality, sums, n=n, seed=seed)
         problem = value.problem if value.value is not None else IN_SAMPLE

@@ -131,8 +131,8 @@ NUMBERS = MetricTable(
     Metric(
         "answers_without_claims",
         "texts without their claims",
-        "Share of the texts that are empty (of those that came), or that answer and claim nothing or "
-        "could not all be split into claims. The slice says which.",
+        "Share of the texts that are empty (of those that came), or (of those that answer) claim "
+        "nothing or could not be split into claims. The slice says which.",
         higher=False,
     ),
     Metric(
