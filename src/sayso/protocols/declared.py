@@ -336,7 +336,7 @@ class _Pair:
             _of_weights(d), first, second, units, others, n, seed, d.name, own, d.limits
         )
         size = self.sizes[0] if own is None else own[0].n
-        if not metric.combined and d.limits is not None:
+        if not d.of.metric.combined and d.limits is not None:
             gap = within(gap, d.limits[1] - d.limits[0])
         if gap.low is not None and self.entities < d.least:
             why = f"no interval: it needs {d.least} entities in common"
