@@ -36,7 +36,6 @@ from sayso.records import (
     Request,
     Signature,
     request_key,
-    slice_of,
     slice_text,
 )
 from sayso.runs.measure import load_run, measure
