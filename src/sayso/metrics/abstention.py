@@ -22,17 +22,17 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Result, as_result, divide, weight_rows
 from sayso.metrics.uncle_known import bootstrap_cells, bootstrap_within, cluster_cells
-from sayso.metrics.uncle_rates import CORRECT, MISSING, UNCERTAIN
+from sayso.metrics.uncle_rates import CORRECT, MISSING, UNCERTAIN, cell_index
 from sayso.metrics.within_type import j_pooled, j_within
 from sayso.records import Estimate, InputError
 
 __all__ = [
-    "CONFIDENCE_TARGETS", "abstention_gap", "abstention_gap_within", "bootstrap_abstention",
-    "confidence_target_utility",
+    "CONFIDENCE_TARGETS", "abstention_cells", "abstention_gap", "abstention_gap_within",
+    "bootstrap_abstention", "confidence_target_utility",
 ]  # fmt: skip
 
 #: confidence targets of Kalai et al. 2025, section 4: a wrong answer costs 1, 3 and 9
@@ -44,6 +44,15 @@ def _coded(abstained: ArrayLike, unanswerable: ArrayLike) -> tuple[ArrayLike, Ar
     held = np.asarray(abstained, dtype=np.float64)
     label = np.where(np.isnan(held), MISSING, np.where(held > 0, UNCERTAIN, CORRECT))
     return (~np.asarray(unanswerable, dtype=bool)).astype(np.int64), label
+
+
+def abstention_cells(abstained: ArrayLike, unanswerable: ArrayLike) -> NDArray[np.int64]:
+    """Return the cell of each answer (n,) in UNCLE's matrix, in which J is the abstention gap.
+
+    A question with an answer counts as known there, and an answer that abstains as uncertain; -1
+    for an answer without a verdict.
+    """
+    return cell_index(*_coded(abstained, unanswerable))
 
 
 def abstention_gap(

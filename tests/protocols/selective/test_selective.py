@@ -123,8 +123,6 @@ def test_four_questions_by_hand(tmp_path: Path, data: str) -> None:
     assert value(found, "risk", f"{curve}0.5") == pytest.approx(1 / 2)  # Paris, Cusco
     # right are Paris and Oslo, and ROUGE-L refuses the longer one
     assert value(found, "false_negatives", rouge) == 1 / 2
-    # ROUGE-L ranks -log p before perplexity nowhere, both are 1.0; the rules do
-    assert value(found, "rank_flips", "form:short") is not None
 
 
 def test_metrics_agree_and_references_have_lengths_by_hand(tmp_path: Path, data: str) -> None:
@@ -135,15 +133,6 @@ def test_metrics_agree_and_references_have_lengths_by_hand(tmp_path: Path, data:
     # 2 * 1/5 / (1 + 1/5) = 1/3: three of four verdicts are the same
     pair = one(found, "metric_agreement", "form:short;against:rules;metric:exact_match")
     assert (pair.value, pair.n) == (0.75, 4)
-    # verdicts [[2, 0], [1, 1]]: observed 3/4, expected (2*3 + 2*1)/16 = 1/2
-    assert value(
-        found, "metric_kappa", "form:short;against:rules;metric:exact_match"
-    ) == pytest.approx(0.5)
-    # on Oslo the others of rules say wrong, wrong, wrong, right (contains): a majority of wrong
-    others = one(found, "metric_against_others", "form:short;against:rules")
-    assert (others.value, others.n) == (0.75, 4)
-    # the others of contains: rules alone says right, three say wrong
-    assert value(found, "metric_against_others", "form:short;against:contains") == 0.75
 
 
 def test_scores_that_cannot_be_computed_say_why(tmp_path: Path, data: str) -> None:

@@ -30,15 +30,12 @@ __all__ = ["SELECTIVE", "SelectiveDecoding", "SelectiveDraws", "Settings"]
 
 if TYPE_CHECKING:
     from sayso.protocols.selective import collect as _collect
-    from sayso.protocols.selective import compare as _compare
-    from sayso.protocols.selective import correct as _correct
     from sayso.protocols.selective import layouts as _layouts
     from sayso.protocols.selective import measure as _measure
     from sayso.protocols.selective import passages as _passages
     from sayso.protocols.selective import report as _report
 else:  # they load much, and a page of help needs nothing of them
-    _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
-    _correct, _layouts = Later(f"{__name__}.correct"), Later(f"{__name__}.layouts")
+    _collect, _layouts = Later(f"{__name__}.collect"), Later(f"{__name__}.layouts")
     _measure, _passages = Later(f"{__name__}.measure"), Later(f"{__name__}.passages")
     _report = Later(f"{__name__}.report")
 
@@ -55,11 +52,10 @@ SELECTIVE = Protocol(
     collect=_collect.collect,
     measure=_measure.estimates,
     cautions=_measure.cautions,
-    compare=_compare.compare,
-    studied=_compare.numbers,
+    numbers=_measure.numbers,
+    free=settings.FREE,
     report=_report,
     layouts=_layouts.layouts,
-    corrected=_correct.corrected,
     shown_passages=_passages.shown_passages,
     off_by_default=("answer_metrics", "elicit", "panel"),
     follow_ups=_collect.follow_ups,

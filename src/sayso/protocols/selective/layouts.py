@@ -10,13 +10,15 @@ import numpy as np
 
 from sayso.metrics.arrays import Floats
 from sayso.metrics.length_audit import length_bins
+from sayso.protocols.declared import estimates_of
 from sayso.protocols.protocol import LayoutRuns, PaperLayout
 from sayso.protocols.selective.board import DECLINING, abstention, board, short_numbers
-from sayso.protocols.selective.measure import REFERENCES, refusal_estimates
+from sayso.protocols.selective.measure import REFERENCES, ScoredAnswers, rejected
 from sayso.protocols.selective.numbers import metric_label, score_label
 from sayso.protocols.selective.report import agreement_table
 from sayso.protocols.selective.rows import OTHER_DATA, FormRows, rows_of_folder
 from sayso.protocols.selective.settings import BERT, Settings
+from sayso.protocols.stored import stored_run
 from sayso.records import Estimate, Question, Verdict, part_of
 from sayso.report import charts
 from sayso.report.number_tables import Entry, NumberTable, grid
@@ -157,11 +159,12 @@ def _right_answers(rows: FormRows, chosen: Settings, folder: RunFolder) -> _Righ
             who = BY_ALL
             wrong[judged] = ["0" in cast[at] for at in judged]
             rows = rows._replace(wrong={**rows.wrong, rows.judge: wrong})
-    rejected = [e for e in refusal_estimates(rows, chosen) if e.name == "false_negatives_fifth"]
+    own = ScoredAnswers(stored_run(folder), chosen, rows, signature=())
+    shares = (d for d in rejected(own) if d.name == "false_negatives_fifth")
     held = rows.words[(rows.wrong[rows.judge] == 0) & ~np.isnan(rows.words)]
     fifth = length_bins(held, 5)
     words = [float(held[fifth == n].mean()) if n in fifth else float("nan") for n in range(5)]
-    return _RightAnswers(who, words, rejected)
+    return _RightAnswers(who, words, list(estimates_of(shares, chosen.resamples, chosen.ci_seed)))
 
 
 def _answers(shown: LayoutRuns) -> Iterator[tuple[tuple[str, ...], FormRows, Settings, RunFolder]]:

@@ -6,50 +6,61 @@ A slice reads ``form:short;against:rules;score:perplexity``. The formulas are in
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import combinations, product
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.metrics.abstention import (
-    abstention_gap,
-    abstention_gap_within,
-    bootstrap_abstention,
-    confidence_target_utility,
-)
-from sayso.metrics.agreement import against_others, agreement_matrix
-from sayso.metrics.arrays import Floats, as_result, divide, weight_rows
-from sayso.metrics.compare_scores import (
-    ScoreDifference,
-    cross_fitted_best,
-    paired_differences,
-    rank_flips,
-)
-from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_share
-from sayso.metrics.length_audit import false_negatives, length_audit, length_inflation
+from sayso.metrics.abstention import abstention_cells, confidence_target_utility
+from sayso.metrics.arrays import Floats, or_none
+from sayso.metrics.compare_scores import cross_fitted_best
+from sayso.metrics.intervals import bootstrap
+from sayso.metrics.length_audit import length_audit, length_bins
 from sayso.metrics.ranking import (
     FEWEST,
     TOO_FEW,
     aurac,
+    auroc,
     bootstrap_auroc,
     bootstrap_prr,
     pairs_of,
+    prr,
     risk_coverage,
-    spearman,
     too_few,
+    within_auroc,
 )
+from sayso.metrics.uncle_known import bootstrap_cells, bootstrap_within
+from sayso.metrics.uncle_rates import cell_rates
+from sayso.metrics.within_type import within_rates
+from sayso.protocols.declared import (
+    RUN,
+    Counted,
+    Declared,
+    Rows,
+    Sums,
+    Use,
+    Weighted,
+    estimates_of,
+    ones,
+    share_of_rows,
+)
+from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import count_draws, why_alike
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import Beside, ComparedRun, Run
+from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.passages import OTHER_PASSAGE, WITHOUT_PASSAGE
 from sayso.protocols.selective.rows import (
     FATES,
-    HALF,
+    OTHER_DATA,
     WORDS,
     FormRows,
+    columns_as_read,
     fates_of,
     load_rows,
     strata_of,
@@ -64,43 +75,88 @@ from sayso.protocols.selective.settings import (
     names_between_commas,
     probe_signature,
 )
-from sayso.records import Estimate, Slice, part_of, signature_of, slice_of, tier_order
-from sayso.scores.p_ik import P_IK, fold_ranks
+from sayso.records import Estimate, Signature, Slice, part_of, signature_of, slice_of, tier_order
+from sayso.scores.p_ik import P_IK, cross_fit_splits, fold_ranks
 from sayso.scores.text_only import TEXT_ONLY
+
+Bools = NDArray[np.bool_]
 
 LENGTH = "length_words"
 #: what scores are read against: never the best score
 REFERENCES = (LENGTH, TEXT_ONLY, WORDS)
-#: scores that are shown against every answer metric, compared in pairs, and drawn as curves
+#: scores that are drawn as curves
+CURVES = ("semantic_entropy", "sequence_probability", "discrete_semantic_entropy", LENGTH)
+#: scores that are ranked against every answer metric
 CORE = (
     LENGTH, "sequence_probability", "perplexity", "mean_token_entropy", "naive_entropy",
     "semantic_entropy", "discrete_semantic_entropy", "num_sets", "mc_mean_token_entropy",
-    "lexical_similarity", "exact_match_rate", "p_true", WORDS,
+    "lexical_similarity", "exact_match_rate", "p_true", WORDS, P_IK,
 )  # fmt: skip
-CURVES = ("semantic_entropy", "sequence_probability", "discrete_semantic_entropy", LENGTH)
+#: scores with every number, and whose rankings labels of people correct
+MAIN = (*CORE, TEXT_ONLY)
+#: metrics by which a study alone ranks scores: they call nearly every sentence wrong, or right
+COARSE = ("exact_match", "contains")
 #: shares answered at which a curve is stored
 COVERAGES = tuple(round(0.05 * i, 2) for i in range(2, 21))
 CIRCULAR = "this score decided what is unknown (--known-by probe)"
 FEW_PAIRS = f"too few right or wrong answers can be paired within a type: {TOO_FEW}"
+PAIR: frozenset[Use] = frozenset({"pair"})
+STUDY: frozenset[Use] = frozenset({"study"})
+PEOPLE: frozenset[Use] = frozenset({"people"})
+
+
+def numbers(
+    run: Run, settings: Settings, people: Run | None = None, beside: Beside | None = None
+) -> list[Declared]:
+    """Return the numbers of a run, declared: of it alone, as people read it, or beside others.
+
+    Scores that are learned stay as they were learned from the judge's verdicts. Beside runs on
+    other data sets there is a P(IK) that was learned on those.
+    """
+    forms = _rows_of(run, settings)
+    if people is not None:
+        answers = (_as_read(run, settings, rows, people) for rows in forms.values())
+        found = (d for own in answers for part in (errors, declined, ranked) for d in part(own))
+        return [d for d in found if "people" in d.uses]
+    answers = (ScoredAnswers(run, settings, rows) for rows in forms.values())
+    if beside is None:
+        return [d for own in answers for d in _of_form(own)]
+    return [d for own in answers for d in _beside_others(own, beside)]
 
 
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
-    """Return every number of the protocol, in the order of the report."""
-    judge = judge_of(run)
-    numbers: list[Estimate] = []
-    for rows in load_rows(run, settings, judge).values():
-        parts = (
-            accuracy_counts(rows, settings), fate_counts(rows), abstentions(rows, settings),
-            by_tier(rows, settings), leaderboard_estimates(rows, settings),
-            best_of(rows, settings), risk_curves(rows, settings), audits(rows, settings),
-            refusal_estimates(rows, settings), flips(rows, settings, CORE),
-            agreements(rows, settings), diagnostics(rows, settings),
-        )  # fmt: skip
-        numbers += [signed_form(run, settings, rows.form, e) for part in parts for e in part]
+    """Return the estimate of every number of a run, then what is no statistic of answers."""
+    found: list[Estimate] = []
+    for rows in load_rows(run, settings, judge_of(run)).values():
+        own = ScoredAnswers(run, settings, rows)
+        found += estimates_of(_of_form(own), settings.resamples, settings.ci_seed)
+        others = counts, unranked, best_of, risk_curves, audits
+        found += [own.signed(e) for part in others for e in part(own)]
     if settings.draws.k:
         share = count_draws(run.generations("draws")).share
-        numbers.append(signed_form(run, settings, "short", share))
-    return numbers
+        found.append(signed_form(run, settings, "short", share))
+    return found
+
+
+def _rows_of(run: Run, settings: Settings) -> dict[str, FormRows]:
+    """Return the rows of each form of a finished run, joined once."""
+    key = "selective", settings
+    return run.once(key, lambda: load_rows(run, settings, judge_of(run)))
+
+
+def _of_form(own: ScoredAnswers) -> list[Declared]:
+    """Return all numbers that a form of a run has by itself."""
+    parts = errors, by_tier, declined, passages, ranked, hedged, rejected, agreements
+    return [d for part in parts for d in part(own)]
+
+
+def _beside_others(own: ScoredAnswers, beside: Beside) -> list[Declared]:
+    """Return the numbers of a form that runs share."""
+    form = own.rows.form
+    others = [_rows_of(one.run, one.settings).get(form) for one in beside.models]
+    typed = all(types_of(rows) is not None for rows in others if rows is not None)
+    shared = (d for part in (errors, declined, passages, ranked) for d in part(own))
+    return [*shared, *_compared(own, typed=typed), *_learned_elsewhere(own, beside.data)]
 
 
 def judge_of(run: Run) -> str:
@@ -111,8 +167,17 @@ def judge_of(run: Run) -> str:
 
 def signed_form(run: Run, settings: Settings, form: str, estimate: Estimate) -> Estimate:
     """Return the estimate with its form and every setting that made it."""
+    return msgspec.structs.replace(
+        estimate,
+        where=slice_of(form=form) + estimate.where,
+        signature=signature_of(estimate.name, _signature(run, settings, form)),
+    )
+
+
+def _signature(run: Run, settings: Settings, form: str) -> Signature:
+    """Return every setting that made the numbers of a form."""
     s = settings
-    signature = run.signature(
+    return run.signature(
         form=form,
         draws=f"{s.draws.k}@T{s.draws.temperature:g}",
         answer=decoding(s, form).signed,
@@ -129,11 +194,6 @@ def signed_form(run: Run, settings: Settings, form: str, estimate: Estimate) -> 
         abstained=s.abstained,
         cuts=cuts_of(s),
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
-    )
-    return msgspec.structs.replace(
-        estimate,
-        where=slice_of(form=form) + estimate.where,
-        signature=signature_of(estimate.name, signature),
     )
 
 
@@ -181,79 +241,104 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
     return lines
 
 
-# ---- errors, the leaderboard, risk against coverage
+# ---- the answers of a form, and what is declared of them
 
 
-def accuracy_counts(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield accuracy by each answer metric, what could not be scored, and what has no score."""
-    for by, wrong in rows.wrong.items():
-        held = ~np.isnan(wrong)
-        name = "share_unknown" if by == UNKNOWN_TARGET else "error_rate"
-        rate = _share(rows, settings, name, wrong > 0, held)
-        unread = rows.unread if by == rows.judge and held.any() else 0
-        total, bad = int(held.sum()) + unread, int((wrong > 0).sum())
-        yield msgspec.structs.replace(
-            rate,
-            where=slice_of(against=by),
-            missing=int((~held).sum()),
-            bound_low=bad / total if unread else None,
-            bound_high=(bad + unread) / total if unread else None,
-            problem=rate.problem if held.any() else _why_no_verdict(rows, by, settings),
+class ScoredAnswers:
+    """The scored facts of a form as rows, and the settings behind numbers of them."""
+
+    def __init__(
+        self, run: Run, settings: Settings, rows: FormRows, signature: Signature | None = None
+    ) -> None:
+        self.run, self.settings, self.rows = run, settings, rows
+        names = cluster_names(run.questions)
+        entities = np.array([names[short] for _, short in rows.facts], dtype=np.str_)
+        self.facts = Rows(rows.facts, rows.entity, entities, rows.form)
+        self.signature = _signature(run, settings, rows.form) if signature is None else signature
+        #: whether answers are right, by the run's judge: 1 wrong, 0 right
+        self.wrong = rows.wrong[rows.judge]
+        self.types = types_of(rows)
+        self.by_judge = slice_of(against=rows.judge)
+
+    def signed(self, estimate: Estimate) -> Estimate:
+        """Return an estimate with its form and the settings that made it."""
+        return msgspec.structs.replace(
+            estimate,
+            where=slice_of(form=self.rows.form) + estimate.where,
+            signature=signature_of(estimate.name, self.signature),
         )
-    yield Estimate("facts", value=float(rows.size), n=rows.size, missing=rows.unread)
-    if rows.form == "long":
-        problem = "left out of the paragraph, or its value could not be placed"
-        yield Estimate("unplaced", value=float(rows.unplaced), n=rows.size, problem=problem)
-    for method, reason in rows.reasons.items():
-        yield Estimate("auroc", slice_of(against=rows.judge, score=method), problem=reason)
+
+    def number(
+        self,
+        name: str,
+        where: Slice,
+        of: Counted,
+        uses: frozenset[Use] = RUN,
+        missing: int = 0,
+        bounds: tuple[float | None, float | None] | None = None,
+    ) -> Declared:
+        """Return a number of this form."""
+        where, metric = slice_of(form=self.rows.form) + where, NUMBERS[name]
+        return Declared(
+            name, where, of, self.signature, uses, metric.limits, metric.higher, missing, bounds
+        )
+
+    def share(
+        self,
+        name: str,
+        where: Slice,
+        hit: Bools,
+        of: Bools,
+        uses: frozenset[Use] = RUN,
+        missing: int = 0,
+        why: str = "",
+    ) -> Declared:
+        """Return the share of a ``hit`` among the answers ``of`` it; ``why`` there may be none."""
+        metric = share_of_rows(name)
+        if why and not of.any():
+            metric = metric._replace(own=partial(_undefined, name, why))
+        counted = Counted(self.facts, metric, [ones(hit, of)])
+        return self.number(name, where, counted, uses, missing)
 
 
-#: the questions that answers are counted of
-ASKED = ("answerable", "unanswerable")
+def _undefined(name: str, why: str, sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
+    return {name: Estimate(name, numerator=0.0, denominator=0.0, problem=why)}
 
 
-def fate_counts(rows: FormRows) -> Iterator[Estimate]:
-    """Yield how many answers did what, of answerable and of unanswerable questions."""
-    if rows.stance is None or rows.outcome is None or rows.unanswerable is None:
-        return
-    fates = fates_of(rows)
-    for asked, among in zip(ASKED, (~rows.unanswerable, rows.unanswerable), strict=True):
-        for did in FATES if among.any() else ():
-            where = slice_of(against=rows.judge, asked=asked, did=did)
-            count = float((fates[among] == did).sum())
-            yield Estimate("answer_count", where, count, n=int(among.sum()))
+def _as_read(run: Run, settings: Settings, rows: FormRows, people: Run) -> ScoredAnswers:
+    """Return the answers of a form with other verdicts, and the places of these."""
+    read = columns_as_read(people, rows.form, settings, rows.judge)
+    wrong = {rows.judge: read.wrong}
+    own = ScoredAnswers(run, settings, rows._replace(wrong=wrong, withheld=read.withheld))
+    own.facts = dataclasses.replace(own.facts, places=read.places, read=read.read)
+    return own
 
 
-def _share(
-    rows: FormRows, settings: Settings, name: str, hits: NDArray[np.bool_], held: NDArray[np.bool_]
-) -> Estimate:
-    s = settings
-    return bootstrap_share(name, hits, held, rows.entity, s.resamples, s.ci_seed)
+# ---- errors, and what was answered
 
 
-def by_tier(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield of each tier's answerable questions the errors, and how often the model abstains."""
-    if rows.tier is None or rows.unanswerable is None:
-        return
-    wrong = rows.wrong.get(rows.judge)
-    for tier in sorted(filter(None, set(rows.tier.tolist())), key=tier_order):
-        among = (rows.tier == tier) & ~rows.unanswerable
-        for name, column in (("error_rate", wrong), ("abstains_answerable", rows.withheld)):
-            if column is None or not among.any():
-                continue
-            read = ~np.isnan(column)
-            share = _share(rows, settings, name, column > 0, read & among)
-            where = slice_of(against=rows.judge, tier=tier)
-            yield msgspec.structs.replace(share, where=where, missing=int((among & ~read).sum()))
+def errors(own: ScoredAnswers) -> Iterator[Declared]:
+    """Yield the share that is not right, by each answer metric, and that of unknown facts."""
+    rows = own.rows
+    for by, wrong in rows.wrong.items():
+        where = slice_of(against=by)
+        held = ~np.isnan(wrong)
+        lost, judged = int((~held).sum()), by == rows.judge
+        used = RUN | PEOPLE | (STUDY if held.any() else frozenset()) if judged else RUN
+        name = "share_unknown" if by == UNKNOWN_TARGET else "error_rate"
+        rate = own.share(name, where, wrong > 0, held, used, lost, _why_no_verdict(own, by))
+        unread = rows.unread if judged and held.any() else 0
+        total, bad = int(held.sum()) + unread, int((wrong > 0).sum())
+        yield rate._replace(bounds=(bad / total, (bad + unread) / total) if unread else None)
+        if judged and held.any():  # judges may differ where runs are compared
+            yield rate._replace(where=slice_of(form=rows.form), uses=PAIR)
 
 
-def _why_no_verdict(rows: FormRows, by: str, settings: Settings) -> str:
+def _why_no_verdict(own: ScoredAnswers, by: str) -> str:
     """Return why no answer is right or wrong by an answer metric."""
-    if by == UNKNOWN_TARGET and settings.known_by == "probe":
-        return rows.reasons.get(P_IK, "no short answer of these facts has a P(IK)")
-    if not has_graded(rows):
-        return NO_GOLDS
-    return "no answer has a verdict"
+    if by == UNKNOWN_TARGET and own.settings.known_by == "probe":
+        return own.rows.reasons.get(P_IK, "no short answer of these facts has a P(IK)")
+    return "no answer has a verdict" if has_graded(own.rows) else NO_GOLDS
 
 
 def metrics_of(rows: FormRows) -> list[str]:
@@ -261,57 +346,143 @@ def metrics_of(rows: FormRows) -> list[str]:
     return [by for by in rows.wrong if by != UNKNOWN_TARGET]
 
 
-def leaderboard_estimates(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield the leaderboard: all scores against the judge and *unknown*, the core against all."""
-    types = types_of(rows)
-    for by, wrong in rows.wrong.items():
-        whole = by in (rows.judge, UNKNOWN_TARGET)
-        for name in rows.scores:
-            if not whole and name not in (*CORE, P_IK, TEXT_ONLY):
+def by_tier(own: ScoredAnswers) -> Iterator[Declared]:
+    """Yield of each tier's answerable questions the errors, and how often the model abstains."""
+    rows = own.rows
+    if rows.tier is None or rows.unanswerable is None:
+        return
+    for tier in sorted(filter(None, set(rows.tier.tolist())), key=tier_order):
+        among = (rows.tier == tier) & ~rows.unanswerable
+        for name, column in (("error_rate", own.wrong), ("abstains_answerable", rows.withheld)):
+            if column is None or not among.any():
                 continue
-            where = slice_of(against=by, score=name)
-            if by == UNKNOWN_TARGET and settings.known_by == "probe" and name == P_IK:
-                yield Estimate("auroc", where, problem=CIRCULAR)
-                continue
-            yield from _ranked(rows, settings, name, wrong, types, where, full=by == rows.judge)
+            read, where = ~np.isnan(column), own.by_judge + slice_of(tier=tier)
+            lost = int((among & ~read).sum())
+            yield own.share(name, where, column > 0, read & among, missing=lost)
 
 
-def _ranked(
-    rows: FormRows,
-    settings: Settings,
-    method: str,
+#: the questions that answers are counted of
+ASKED = ("answerable", "unanswerable")
+
+
+def counts(own: ScoredAnswers) -> Iterator[Estimate]:
+    """Yield how many facts there are, and how many answers did what, by kind of question."""
+    rows = own.rows
+    yield Estimate("facts", value=float(rows.size), n=rows.size, missing=rows.unread)
+    if rows.stance is None or rows.outcome is None or rows.unanswerable is None:
+        return
+    fates = fates_of(rows)
+    for asked, among in zip(ASKED, (~rows.unanswerable, rows.unanswerable), strict=True):
+        for did in FATES if among.any() else ():
+            where = own.by_judge + slice_of(asked=asked, did=did)
+            count = float((fates[among] == did).sum())
+            yield Estimate("answer_count", where, count, n=int(among.sum()))
+
+
+# ---- rankings: every score against the judge, the main ones against every metric
+
+
+def ranked(own: ScoredAnswers) -> Iterator[Declared]:
+    """Yield the AUROC of scores, within type where there are types; PRR and AURAC of the main ones.
+
+    All scores against the judge, the main ones against other metrics and *unknown*.
+    """
+    rows = own.rows
+    for by, name in product(rows.wrong, rows.scores):
+        score, wrong, where = (
+            ranked_values(rows, name),
+            rows.wrong[by],
+            slice_of(against=by, score=name),
+        )
+        if (by != rows.judge and name not in MAIN) or _circular(own, by, name):
+            continue
+        for kind, strata in _rankings(own, by, name):
+            metric = auroc if strata is None else within_auroc
+            area = Weighted(metric, partial(_area, kind, not_converged(rows, name)))
+            of = Counted(own.facts, area, [score, wrong, *([] if strata is None else [strata])])
+            paired = in_pairs(np.where(of.counts, wrong, np.nan), strata)
+            uses = _uses(rows, by, name) - (frozenset() if paired else STUDY)
+            yield own.number(kind, where, of, uses, int((~of.counts).sum()))
+        if by == rows.judge and name in MAIN:
+            for kind, rejection in (("prr", PRR), ("aurac", AURAC)):
+                of = Counted(own.facts, rejection, [score, wrong])
+                yield own.number(kind, where, of, missing=int((~of.counts).sum()))
+
+
+def _rankings(own: ScoredAnswers, by: str, name: str) -> list[tuple[str, Any]]:
+    """Return how a score is ranked, with the strata of each: by other metrics in one way only."""
+    plain = "auroc", own.rows.folds.get(name)
+    if own.types is None:
+        return [plain]
+    within = "auroc_within", strata_of(own.rows, name, own.types)
+    if by == own.rows.judge:
+        return [plain, within]
+    return [within] if by == UNKNOWN_TARGET else [plain]
+
+
+def _uses(rows: FormRows, by: str, name: str) -> frozenset[Use]:
+    """Return where the AUROC of a score against an answer metric is used."""
+    if by == rows.judge:
+        return RUN | STUDY | (PEOPLE if name in MAIN else frozenset())
+    if by == UNKNOWN_TARGET:
+        return RUN
+    return (frozenset() if by in COARSE else RUN) | (STUDY if name in CORE else frozenset())
+
+
+def _circular(own: ScoredAnswers, by: str, name: str) -> bool:
+    """Tell whether a score decided itself what is unknown."""
+    return by == UNKNOWN_TARGET and name == P_IK and own.settings.known_by == "probe"
+
+
+def not_converged(rows: FormRows, name: str) -> str | None:
+    """Return how many fits of a learned score did not converge; ``None`` where all did."""
+    converged, fits = rows.converged.get(name, (0, 0))
+    return f"{fits - converged} of {fits} fits did not converge" if converged < fits else None
+
+
+def _area(
+    name: str,
+    note: str | None,
+    score: Floats,
     wrong: Floats,
-    types: Any,
-    where: Slice,
+    strata: Any = None,
     *,
-    full: bool,
-) -> Iterator[Estimate]:
-    score, fold = ranked_values(rows, method), rows.folds.get(method)
+    clusters: NDArray[Any],
+    n: int,
+    seed: int,
+) -> Estimate:
+    """Return the AUROC with its interval, and why it may be no ranking."""
     use = ~(np.isnan(score) | np.isnan(wrong))
-    u, y, missing = score[use], wrong[use], int((~use).sum())
-    resampling: dict[str, Any] = {
-        "clusters": rows.entity[use],
-        "n": settings.resamples,
-        "seed": settings.ci_seed,
-    }
-    few = too_few(int(y.sum()), int((1 - y).sum()))
-    strata = strata_of(rows, method, types)
-    kinds: list[tuple[str, Any]] = [("auroc", fold)]
-    if types is not None and strata is not None:
-        kinds.append(("auroc_within", strata))
-    for name, groups in kinds:
-        held = None if groups is None else groups[use]
-        area = bootstrap_auroc(u, y, held, name=name, **resampling)
-        why = few or (None if in_pairs(y, held) else FEW_PAIRS) or area.problem
-        yield msgspec.structs.replace(area, where=where, missing=missing, problem=why)
-    if full:
-        rejection = bootstrap_prr(u, y, **resampling)
-        why = few or rejection.problem
-        yield msgspec.structs.replace(rejection, where=where, missing=missing, problem=why)
-        accuracy = _plain(aurac(u, y))
-        yield Estimate("aurac", where, accuracy, n=len(u), missing=missing, problem=few)
-        length = _plain(spearman(u, rows.words[use])) if len(u) else None
-        yield Estimate("length_correlation", where, length, n=len(u), missing=missing)
+    y, held = wrong[use], None if strata is None else strata[use]
+    area = bootstrap_auroc(score[use], y, held, clusters=clusters[use], n=n, seed=seed, name=name)
+    few = _few(y) or (None if in_pairs(y, held) else FEW_PAIRS)
+    return msgspec.structs.replace(area, problem=few or area.problem or note)
+
+
+def _rejection(
+    score: Floats, wrong: Floats, *, clusters: NDArray[Any], n: int, seed: int
+) -> Estimate:
+    """Return the PRR with its interval, and why it may be no ranking."""
+    use = ~(np.isnan(score) | np.isnan(wrong))
+    ratio = bootstrap_prr(score[use], wrong[use], clusters=clusters[use], n=n, seed=seed)
+    return msgspec.structs.replace(ratio, problem=_few(wrong[use]) or ratio.problem)
+
+
+def _kept_area(
+    score: Floats, wrong: Floats, *, clusters: NDArray[Any], n: int, seed: int
+) -> Estimate:
+    """Return the AURAC, without an interval, and why it may be no ranking."""
+    use = ~(np.isnan(score) | np.isnan(wrong))
+    value = aurac(score[use], wrong[use])
+    kept = None if value is None else or_none(value)
+    return Estimate("aurac", value=kept, n=int(use.sum()), problem=_few(wrong[use]))
+
+
+PRR, AURAC = Weighted(prr, _rejection), Weighted(aurac, _kept_area)
+
+
+def _few(wrong: Floats) -> str | None:
+    return too_few(int(wrong.sum()), int((1 - wrong).sum()))
 
 
 def ranked_values(rows: FormRows, method: str) -> Floats:
@@ -326,13 +497,22 @@ def in_pairs(wrong: Floats, strata: Any) -> bool:
     return min(pairs.wrong, pairs.right) >= FEWEST
 
 
-def best_of(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
+def unranked(own: ScoredAnswers) -> Iterator[Estimate]:
+    """Yield the scores that have no AUROC, and why."""
+    for method, reason in own.rows.reasons.items():
+        yield Estimate("auroc", own.by_judge + slice_of(score=method), problem=reason)
+    for by, name in product(own.rows.wrong, own.rows.scores):
+        if _circular(own, by, name):
+            yield Estimate("auroc", slice_of(against=by, score=name), problem=CIRCULAR)
+
+
+def best_of(own: ScoredAnswers) -> Iterator[Estimate]:
     """Yield the AUROC of the best score, chosen on other entities than it is measured on.
 
     Within type where the leaderboard is; what scores are read against stands outside.
     """
-    wrong = rows.wrong[rows.judge]
-    for types in (types_of(rows), None):
+    rows, wrong = own.rows, own.wrong
+    for types in (own.types, None):
         strata = {n: strata_of(rows, n, types) for n in rows.scores if n not in REFERENCES}
         scores = {name: ranked_values(rows, name) for name in strata}
         held = {
@@ -346,21 +526,17 @@ def best_of(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
                 wrong,
                 {name: groups for name, groups in strata.items() if groups is not None},
                 clusters=rows.entity,
-                n=settings.resamples,
-                seed=settings.ci_seed,
+                n=own.settings.resamples,
+                seed=own.settings.ci_seed,
             )
             missing = int(np.isnan(wrong).sum())
-            yield msgspec.structs.replace(best, where=slice_of(against=rows.judge), missing=missing)
+            yield msgspec.structs.replace(best, where=own.by_judge, missing=missing)
             return
 
 
-def _plain(value: Any) -> float | None:
-    return None if value is None or not np.isfinite(value) else float(value)
-
-
-def risk_curves(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield points of the risk-coverage curves, and the model's words as one point."""
-    wrong = rows.wrong[rows.judge]
+def risk_curves(own: ScoredAnswers) -> Iterator[Estimate]:
+    """Yield points of the risk-coverage curves."""
+    rows, wrong = own.rows, own.wrong
     for name in CURVES:
         if name not in rows.scores:
             continue
@@ -378,171 +554,144 @@ def risk_curves(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
                 "risk", where, float(risk / coverage), numerator=wrong_given,
                 denominator=coverage * n, n=n,
             )  # fmt: skip
-    if WORDS in rows.scores:
-        hedged = rows.scores[WORDS]
-        use = ~(np.isnan(hedged) | np.isnan(wrong))
-        given = use & (hedged == 0)
-        where = slice_of(against=rows.judge, score=WORDS)
-        unread = np.zeros(rows.size, dtype=bool)
-        for column in (rows.told, rows.outcome):
-            unread |= False if column is None else np.isnan(column)
-        missing = int((unread if rows.ungraded is None else unread & ~rows.ungraded).sum())
-        for name, hits, held in (
-            ("coverage_of_words", given, use),
-            ("risk_of_words", wrong > 0, given),
-        ):
-            share = _share(rows, settings, name, hits, held)
-            problem = share.problem if held.any() else "it hedged every answer"
-            yield msgspec.structs.replace(share, where=where, problem=problem, missing=missing)
 
 
-# ---- the length trap: audits of scores, false negatives by length, rankings that flip
+def hedged(own: ScoredAnswers) -> Iterator[Declared]:
+    """Yield the model's words as one point: the answers given without a hedge, and their risk."""
+    rows = own.rows
+    if WORDS not in rows.scores:
+        return
+    words, where = rows.scores[WORDS], own.by_judge + slice_of(score=WORDS)
+    use = ~(np.isnan(words) | np.isnan(own.wrong))
+    given = use & (words == 0)
+    unread = np.zeros(rows.size, dtype=bool)
+    for column in (rows.told, rows.outcome):
+        unread |= False if column is None else np.isnan(column)
+    lost = int((unread if rows.ungraded is None else unread & ~rows.ungraded).sum())
+    for name, hits, held in (
+        ("coverage_of_words", given, use),
+        ("risk_of_words", own.wrong > 0, given),
+    ):
+        why = "it hedged every answer"
+        yield own.share(name, where, hits, held, missing=lost, why=why)
+
+
+# ---- beside other runs
+
+
+def _compared(own: ScoredAnswers, *, typed: bool) -> Iterator[Declared]:
+    """Yield the AUROC of every score against the judge of each run, within type if both have types.
+
+    One's own folds for a learned score: only answers of one fit can be ranked.
+    """
+    for name, score in own.rows.scores.items():
+        strata = strata_of(own.rows, name, own.types if typed else None)
+        metric = auroc if strata is None else within_auroc
+        columns = [score, own.wrong, *([] if strata is None else [strata])]
+        of = Counted(own.facts, Weighted(metric, bootstrap_auroc), columns)
+        if len(np.unique(own.wrong[of.counts])) > 1:
+            kind = "auroc_within" if typed else "auroc"
+            yield own.number(kind, slice_of(score=name), of, PAIR)
+
+
+def _learned_elsewhere(own: ScoredAnswers, data: Sequence[ComparedRun]) -> Iterator[Declared]:
+    """Yield the AUROC of a P(IK) that was learned on the other data sets of the same model.
+
+    Nothing about an entity that the data set asks about is learned from. Only what was stored is
+    used; a data set without hidden states, or with answers of one kind only, takes no part.
+    """
+    sides = [(one, _rows_of(one.run, one.settings).get(own.rows.form)) for one in data]
+    there = [
+        (one, ScoredAnswers(one.run, one.settings, rows), rows.states)
+        for one, rows in sides
+        if rows is not None and rows.states is not None
+    ]
+    if own.rows.states is None or len(there) < 2 or len({X.shape[1] for *_, X in there}) > 1:
+        return
+    X = np.concatenate([states for *_, states in there])
+    wrong = np.concatenate([other.wrong for _, other, _ in there])
+    entity = np.concatenate([other.facts.names for _, other, _ in there])
+    here = np.repeat([one.run is own.run for one, *_ in there], [len(X) for *_, X in there])
+    first, judged, _ = there[0]
+    value, _ = cross_fit_splits(
+        X,
+        wrong,
+        [(~here & ~np.isin(entity, entity[here]), here)],
+        standardize=first.settings.p_ik.standardize,
+    )
+    of = Counted(own.facts, Weighted(auroc, bootstrap_auroc), [value[here], own.wrong])
+    if in_pairs(own.wrong[of.counts], None):
+        where = judged.by_judge + slice_of(score=OTHER_DATA)
+        yield own.number("auroc", where, of, STUDY)
+
+
+# ---- the length trap: audits of scores, and false negatives by length
 
 #: scores whose audit is printed, if the run has them
 AUDITED = ("sequence_probability", "semantic_entropy", "perplexity")
+#: what is printed of an audit, and the metrics whose false negatives are, by length
+AUDIT = ("against_metric", "against_truth", "difference", "from_length", "unexplained")
+BY_LENGTH = ("rouge_l", "squad_f1", BERT)
 
 
-def audits(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
+def audits(own: ScoredAnswers) -> Iterator[Estimate]:
     """Yield the length audit of the main scores against ROUGE-L, with the judge as better truth."""
-    for name in AUDITED:
-        if name not in rows.scores:
-            continue
-        both = rows.scores[name] + rows.wrong["rouge_l"] + rows.wrong[rows.judge] + rows.words
-        truths = (rows.wrong[by][~np.isnan(both)] for by in ("rouge_l", rows.judge))
-        if not all(in_pairs(wrong, None) for wrong in truths):
+    rows, metric = own.rows, own.rows.wrong["rouge_l"]
+    for name in filter(rows.scores.__contains__, AUDITED):
+        use = ~np.isnan(rows.scores[name] + metric + own.wrong + rows.words)
+        if not all(in_pairs(wrong[use], None) for wrong in (metric, own.wrong)):
             continue
         audit = length_audit(
             rows.scores[name],
-            rows.wrong["rouge_l"],
+            metric,
             rows.words,
-            rows.wrong[rows.judge],
+            own.wrong,
             clusters=rows.entity,
-            n=settings.resamples,
-            seed=settings.ci_seed,
+            n=own.settings.resamples,
+            seed=own.settings.ci_seed,
         )
         where = slice_of(against="rouge_l", score=name)
-        for field, estimate in audit.numbers().items():
-            if estimate is not None:
-                yield msgspec.structs.replace(estimate, name=f"audit_{field}", where=where)
+        for part in AUDIT:
+            yield msgspec.structs.replace(getattr(audit, part), name=f"audit_{part}", where=where)
 
 
-def refusal_estimates(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield the share of right answers that each metric refuses, by fifths of length.
+def rejected(own: ScoredAnswers) -> Iterator[Declared]:
+    """Yield the share of right answers that each metric refuses, and by fifths of length.
 
     Right is what the run's judge calls right; of the judge itself nothing better is known here.
     """
-    wrong = rows.wrong[rows.judge]
-    right = wrong == 0
-    held = right & ~np.isnan(rows.words)
-    share = float(right.sum() / (~np.isnan(wrong)).sum()) if (~np.isnan(wrong)).any() else None
-    for by in metrics_of(rows):
-        if by == rows.judge or not held.any():
+    rows = own.rows
+    right = (own.wrong == 0) & ~np.isnan(rows.words)
+    for by in metrics_of(rows) if right.any() else ():
+        if by == rows.judge:
             continue
-        refused = rows.wrong[by][held]
-        refusals = false_negatives(
-            refused,
-            rows.words[held],
-            clusters=rows.entity[held],
-            n=settings.resamples,
-            seed=settings.ci_seed,
-        )
-        where = slice_of(against=by)
-        yield msgspec.structs.replace(refusals.overall, where=where)
-        yield msgspec.structs.replace(refusals.slope, where=where)
-        for place, part in enumerate(refusals.bins, start=1):
-            fifth = where + slice_of(fifth=str(place)) + part.where
-            yield msgspec.structs.replace(part, name="false_negatives_fifth", where=fifth)
-        if share is not None and len(refused) and not np.isnan(refused).all():
-            accepted = float(1 - np.nanmean(refused))
-            closed = length_inflation(share, accepted)["auroc_rouge_of_length"]
-            yield Estimate(
-                "auroc_length_closed_form",
-                where,
-                closed,
-                numerator=accepted,
-                denominator=share,
-                n=int(held.sum()),
-                problem=None if closed is not None else "all or no answers are accepted",
-            )
+        use, where = right & ~np.isnan(rows.wrong[by]), slice_of(against=by)
+        facts, words, refused = own.facts.take(use), rows.words[use], rows.wrong[by][use] > 0
+        share = share_of_rows("false_negatives")
+        of = Counted(facts, share, [refused.astype(np.int64)])
+        yield own.number("false_negatives", where, of)
+        fifths = length_bins(words, 5)
+        for fifth in range(5) if by.startswith(BY_LENGTH) else ():
+            here = fifths == fifth
+            reach = f"{words[here].min():g}-{words[here].max():g}" if here.any() else "none"
+            place = where + slice_of(fifth=str(fifth + 1), length=reach)
+            of = Counted(facts, share_of_rows("false_negatives_fifth"), [ones(refused, here)])
+            yield own.number("false_negatives_fifth", place, of)
 
 
-def flips(rows: FormRows, settings: Settings, core: Sequence[str]) -> Iterator[Estimate]:
-    """Yield how many pairs of scores two metrics rank differently.
-
-    The numerator counts those with both differences clear of chance (Holm-corrected over each
-    metric's table, p < .05).
-    """
-    names = [name for name in core if name in rows.scores]
-    differences: dict[str, list[ScoreDifference]] = {}
-    for by in metrics_of(rows):
-        wrong = rows.wrong[by]
-        held = wrong[~np.isnan(wrong)]
-        if len(names) > 1 and len(held) and 0 < held.mean() < 1:
-            differences[by] = paired_differences(
-                {name: rows.scores[name] for name in names},
-                wrong,
-                clusters=rows.entity,
-                n=settings.resamples,
-                seed=settings.ci_seed,
-            )
-    if len(differences) < 2:
-        problem = "needs two scores, and two answer metrics with right and wrong answers"
-        yield Estimate("rank_flips", n=0, problem=problem)
-        return
-    flipped = rank_flips(differences)
-    clear = sum(flip.clear for flip in flipped)
-    yield Estimate(
-        "rank_flips",
-        value=float(len(flipped)),
-        numerator=float(clear),
-        denominator=float(len(flipped)),
-        n=len(names) * (len(names) - 1) // 2,
-    )
-
-
-# ---- agreement of the answer metrics: every two of them, and each against the others' majority
+# ---- agreement of the answer metrics
 # No person sees the answers of a run, so its judge stands first among the metrics; metrics that
 # compare words share their mistakes, and a majority of them is no truth. With verdicts of people
 # ``sayso score`` has the same numbers with the people in them.
 
 
-def agreements(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield the agreement and kappa of every two metrics, then each against the others."""
-    right = {by: 1 - rows.wrong[by] for by in metrics_of(rows)}
-    clusters, n, seed = rows.entity, settings.resamples, settings.ci_seed
-    for pair in agreement_matrix(right, clusters, n, seed):
-        where = slice_of(against=pair.first, metric=pair.second)
-        yield msgspec.structs.replace(pair.same, name="metric_agreement", where=where)
-        yield Estimate("metric_kappa", where, pair.kappa, n=pair.same.n)
-    for by, share in against_others(right, (), clusters, n, seed).items():
-        yield msgspec.structs.replace(
-            share, name="metric_against_others", where=slice_of(against=by)
-        )
-
-
-# ---- diagnostics of P(IK)
-
-
-def diagnostics(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield how many folds converged, and how far P(IK) and the draws agree on what is known."""
-    where = slice_of(layer=str(settings.p_ik.layer), position=settings.p_ik.position)
-    for name, (converged, folds) in rows.converged.items():
-        failed = folds - converged
-        yield Estimate(
-            "probe_converged",
-            where + slice_of(score=name),
-            converged / folds,
-            numerator=converged,
-            denominator=folds,
-            n=folds,
-            problem=f"{failed} of {folds} fits did not converge" if failed else None,
-        )
-    if P_IK in rows.scores and rows.drawn_unknown is not None:
-        p = rows.scores[P_IK]
-        held = ~(np.isnan(p) | np.isnan(rows.drawn_unknown))
-        same = (p > HALF) == (rows.drawn_unknown > 0)
-        share = _share(rows, settings, "known_agreement", same, held)
-        yield msgspec.structs.replace(share, where=where + slice_of(score=P_IK))
+def agreements(own: ScoredAnswers) -> Iterator[Declared]:
+    """Yield the agreement of every two metrics."""
+    for first, second in combinations(metrics_of(own.rows), 2):
+        one, other = own.rows.wrong[first], own.rows.wrong[second]
+        where = slice_of(against=first, metric=second)
+        both = ~(np.isnan(one) | np.isnan(other))
+        yield own.share("metric_agreement", where, one == other, both)
 
 
 # ---- abstention: on questions that nobody can answer, and on those that can be answered
@@ -576,87 +725,117 @@ NO_GOLDS = (
 )
 
 
-def abstentions(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
+def declined(own: ScoredAnswers) -> Iterator[Declared]:
     """Yield shares, their gap, right minus wrong; nothing where all can be answered."""
-    if rows.withheld is not None and rows.unanswerable is not None and rows.unanswerable.any():
-        yield from _abstained_shares(rows, settings, rows.withheld, rows.unanswerable)
-        yield from _abstention_gaps(rows, settings, rows.withheld, rows.unanswerable)
-        if rows.told is not None:
-            yield from _abstained_shares(rows, settings, rows.told, rows.unanswerable, TOLD)
-            where, none = slice_of(against=rows.judge) + TOLD, rows.unanswerable
-            yield _abstention_gap(rows, settings, none, "abstention_gap", rows.told, where)
-        yield from worth_of_answers(rows, settings)
-    yield from passage_twins(rows, settings)
+    rows, none = own.rows, own.rows.unanswerable
+    if rows.withheld is None or none is None or not none.any():
+        return
+    yield from _abstained(own, rows.withheld, none, own.by_judge, PEOPLE)
+    if own.types is not None:
+        cells = abstention_cells(rows.withheld, none)
+        of = Counted(own.facts, GAP_WITHIN, [cells], kinds=own.types)
+        yield own.number("abstention_gap_within", own.by_judge, of, _beside(cells >= 0))
+    if rows.told is not None:
+        yield from _abstained(own, rows.told, none, own.by_judge + TOLD)
+    yield from _worth(own)
 
 
-def _abstained_shares(
-    rows: FormRows,
-    settings: Settings,
+def _abstained(
+    own: ScoredAnswers,
     withheld: Floats,
-    unanswerable: NDArray[np.bool_],
-    asked: Slice = (),
-) -> Iterator[Estimate]:
-    read = ~np.isnan(withheld)
-    for name, among in zip(ABSTENTIONS, (unanswerable, ~unanswerable), strict=True):
-        share = _share(rows, settings, name, withheld > 0, read & among)
-        missing = int((among & ~read).sum())
-        if missing and share.numerator is not None:
-            total = float(among.sum())
-            low, high = share.numerator / total, (share.numerator + missing) / total
-            share = msgspec.structs.replace(share, bound_low=low, bound_high=high)
-        where = slice_of(against=rows.judge) + asked
-        yield msgspec.structs.replace(share, where=where, missing=missing)
-
-
-def _abstention_gaps(
-    rows: FormRows, settings: Settings, withheld: Floats, unanswerable: NDArray[np.bool_]
-) -> Iterator[Estimate]:
-    where, types = slice_of(against=rows.judge), types_of(rows)
-    gap = partial(_abstention_gap, rows, settings, unanswerable)
-    yield gap("abstention_gap", withheld, where)
-    if types is not None:
-        yield gap("abstention_gap_within", withheld, where, types)
-
-
-def _abstention_gap(
-    rows: FormRows,
-    settings: Settings,
-    unanswerable: NDArray[np.bool_],
-    name: str,
-    abstained: Floats,
+    unanswerable: Bools,
     where: Slice,
-    kinds: Any = None,
-) -> Estimate:
-    resampling: dict[str, Any] = {"n": settings.resamples, "seed": settings.ci_seed}
-    found = bootstrap_abstention(abstained, unanswerable, rows.entity, kinds, **resampling)
-    problem = found.problem if found.value is not None else _one_kind(name)
-    return msgspec.structs.replace(found, name=name, where=where, problem=problem)
+    people: frozenset[Use] = frozenset(),
+) -> Iterator[Declared]:
+    """Yield how often a value is withheld where there is none and where there is one, and G."""
+    read = ~np.isnan(withheld)
+    lost = []
+    for name, among in zip(ABSTENTIONS, (unanswerable, ~unanswerable), strict=True):
+        held, total = read & among, int(among.sum())
+        lost.append(total - int(held.sum()))
+        count = int((withheld[held] > 0).sum())
+        share = own.share(name, where, withheld > 0, held, _beside(held) | people, lost[-1])
+        ends = (count / total, (count + lost[-1]) / total) if lost[-1] and held.any() else None
+        yield share._replace(bounds=ends)
+    cells = abstention_cells(withheld, unanswerable)
+    of = Counted(own.facts, gap_of_cells("abstention_gap", *lost), [cells])
+    yield own.number("abstention_gap", where, of, _beside(cells >= 0) | people)
 
 
-def _one_kind(name: str) -> str:
-    if name.endswith("within"):
-        return "it needs a type of question with answerable and unanswerable questions"
-    return "it needs verdicts on answerable and on unanswerable questions"
+def _beside(counts: Bools) -> frozenset[Use]:
+    """Return where a number is used that is compared if any answer counts."""
+    return RUN | PAIR | STUDY if counts.any() else RUN
 
+
+#: why gaps have no value
+LACKING = {
+    "abstention_gap": "it needs verdicts on answerable and on unanswerable questions",
+    "abstention_gap_within": (
+        "it needs a type of question with answerable and unanswerable questions"
+    ),
+}
+
+
+def gap_of_cells(name: str, lost_without: int = 0, lost_with: int = 0) -> Sums:
+    """Return the family of one gap, of the cells of :func:`abstention_cells`.
+
+    ``lost_without`` and ``lost_with`` are answers without a verdict, to questions without an answer
+    and with one.
+    """
+
+    def of(cells: Floats) -> dict[str, Floats]:
+        return {name: cell_rates(cells)["J"]}
+
+    def own(cells: Floats, n: int, seed: int) -> dict[str, Estimate]:
+        gap = bootstrap_cells(cells, None, n, seed, lost_with, lost_without)["J"]
+        return {name: _or_lacking(name, gap)}
+
+    return Sums(of, 6, own)
+
+
+def _of_types(cells: Floats) -> dict[str, Floats]:
+    return {"abstention_gap_within": within_rates(cells)["J_within"]}
+
+
+def _within_types(cells: Floats, n: int, seed: int) -> dict[str, Estimate]:
+    name = "abstention_gap_within"
+    return {name: _or_lacking(name, bootstrap_within(cells, n=n, seed=seed)["J_within"])}
+
+
+def _or_lacking(name: str, gap: Estimate) -> Estimate:
+    why = LACKING.get(name) if gap.value is None else None
+    return msgspec.structs.replace(gap, problem=why or gap.problem)
+
+
+GAP_WITHIN = Sums(_of_types, 6, _within_types)
 
 #: the confidence target at which a wrong answer costs as much as a right one is worth
 EVEN = 0.5
 
 
-def worth_of_answers(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
+def _worth(own: ScoredAnswers) -> Iterator[Declared]:
     """Yield the share of right answers minus that of wrong ones."""
-    outcome, name, where = rows.outcome, "right_minus_wrong", slice_of(against=rows.judge)
+    outcome = own.rows.outcome
     if outcome is None:
         return
-    if not has_graded(rows):
-        yield Estimate(name, where, problem=NO_GOLDS)
-        return
+    metric = Weighted(partial(confidence_target_utility, target=EVEN), _own_worth, combined=False)
+    uses, missing = _beside(~np.isnan(outcome)), int(np.isnan(outcome).sum())
+    if not has_graded(own.rows):
+        metric, uses, missing = metric._replace(own=_no_golds), RUN, 0
+    of = Counted(own.facts, metric, [outcome])
+    yield own.number("right_minus_wrong", own.by_judge, of, uses, missing)
+
+
+def _own_worth(outcome: Floats, *, clusters: NDArray[Any], n: int, seed: int) -> Estimate:
     read = ~np.isnan(outcome)
-    worth = bootstrap(
-        confidence_target_utility, outcome[read], target=EVEN, clusters=rows.entity[read],
-        n=settings.resamples, seed=settings.ci_seed, limits=(-1.0, 1.0), name=name,
+    return bootstrap(
+        confidence_target_utility, outcome[read], target=EVEN, clusters=clusters[read],
+        n=n, seed=seed, limits=(-1.0, 1.0), name="right_minus_wrong",
     )  # fmt: skip
-    yield msgspec.structs.replace(worth, where=where, missing=int((~read).sum()))
+
+
+def _no_golds(outcome: Floats, **resampling: Any) -> Estimate:
+    return Estimate("right_minus_wrong", problem=NO_GOLDS)
 
 
 def has_graded(rows: FormRows) -> bool:
@@ -666,50 +845,28 @@ def has_graded(rows: FormRows) -> bool:
     return bool((~rows.ungraded & ~rows.unanswerable).any()) or not rows.ungraded.any()
 
 
-def share_of_ones(values: Floats, weights: Any = None) -> Any:
-    """Return the share of 1 among values (n,), by rows of weights where they are given."""
-    W, single = weight_rows(weights, len(values))
-    return as_result(divide(W @ values, W.sum(axis=1)), single)
+#: what the gap is called of a passage that is taken away or exchanged
+PASSAGE_GAPS = {WITHOUT_PASSAGE: "passage_gap", OTHER_PASSAGE: "other_passage_gap"}
 
 
-def abstention_columns(rows: FormRows) -> Iterator[tuple[str, Slice, Statistic, tuple[Any, ...]]]:
-    """Yield name, slice, metric and columns of the numbers that runs are compared by.
-
-    The first column is NaN where an answer does not count.
-    """
-    held, none, where = rows.withheld, rows.unanswerable, slice_of(against=rows.judge)
-    if held is not None and none is not None and none.any():
-        yield "abstention_gap", where, abstention_gap, (held, none)
-        for name, among in zip(ABSTENTIONS, (none, ~none), strict=True):
-            yield name, where, share_of_ones, (np.where(among, held, np.nan),)
-        if (types := types_of(rows)) is not None:
-            yield "abstention_gap_within", where, abstention_gap_within, (held, none, types)
-        if rows.told is not None:
-            yield "abstention_gap", where + TOLD, abstention_gap, (rows.told, none)
-            for name, among in zip(ABSTENTIONS, (none, ~none), strict=True):
-                yield name, where + TOLD, share_of_ones, (np.where(among, rows.told, np.nan),)
-        if rows.outcome is not None and has_graded(rows):
-            worth = partial(confidence_target_utility, target=EVEN)
-            yield "right_minus_wrong", where, worth, (rows.outcome,)
-    for name, column, _ in passage_shares(rows):
-        yield name, where, share_of_ones, (column,)
-
-
-def passage_twins(rows: FormRows, settings: Settings) -> Iterator[Estimate]:
+def passages(own: ScoredAnswers) -> Iterator[Declared]:
     """Yield how often the model abstains with the passage, without it and with another one."""
-    where = slice_of(against=rows.judge)
-    for name, column, stage in passage_shares(rows):
-        share = _share(rows, settings, name, column > 0, ~np.isnan(column))
-        missing = rows.again[stage].asked & np.isnan(column)
-        yield msgspec.structs.replace(share, where=where, missing=int(missing.sum()))
-    for name, (abstained, changed, entity) in passage_gaps(rows):
-        gap = bootstrap_abstention(
-            abstained, changed, entity, n=settings.resamples, seed=settings.ci_seed
-        )
-        yield msgspec.structs.replace(gap, name=name, where=where)
+    rows = own.rows
+    for name, column, stage in _passage_shares(rows):
+        read = ~np.isnan(column)
+        lost = int((rows.again[stage].asked & ~read).sum())
+        yield own.share(name, own.by_judge, column > 0, read, _beside(read), lost)
+    for stage, again in rows.again.items():
+        if rows.withheld is None:
+            continue
+        held = both_read(rows, stage)
+        changed = abstention_cells(again.withheld[held], np.ones(held.sum()))
+        plain = abstention_cells(rows.withheld[held], np.zeros(held.sum()))
+        of = Counted(own.facts.take(held), gap_of_cells(PASSAGE_GAPS[stage]), [changed, plain])
+        yield own.number(PASSAGE_GAPS[stage], own.by_judge, of, _beside(held) - PAIR)
 
 
-def passage_shares(rows: FormRows) -> Iterator[tuple[str, Floats, str]]:
+def _passage_shares(rows: FormRows) -> Iterator[tuple[str, Floats, str]]:
     """Yield name, column and stage of each share; the column is NaN where a row does not count."""
     for stage, again in rows.again.items():
         if rows.withheld is None:
@@ -731,19 +888,3 @@ def both_read(rows: FormRows, stage: str) -> NDArray[np.bool_]:
     """Tell of which rows both the answer with the passage and the one of a stage were read."""
     assert rows.withheld is not None
     return ~np.isnan(rows.again[stage].withheld) & ~np.isnan(rows.withheld)
-
-
-PassageColumns = tuple[Floats, NDArray[np.bool_], NDArray[np.int64]]
-
-
-def passage_gaps(rows: FormRows) -> Iterator[tuple[str, PassageColumns]]:
-    """Yield name and columns (abstained, passage changed?, row) of each gap."""
-    names = {WITHOUT_PASSAGE: "passage_gap", OTHER_PASSAGE: "other_passage_gap"}
-    for stage, again in rows.again.items():
-        if rows.withheld is None:
-            continue
-        held = np.flatnonzero(both_read(rows, stage))
-        changed = np.arange(2 * len(held)) < len(held)
-        entity = np.tile(rows.entity[held], 2)
-        plain = np.concatenate([again.withheld[held], rows.withheld[held]])
-        yield names[stage], (plain, changed, entity)

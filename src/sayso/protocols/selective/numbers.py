@@ -186,13 +186,6 @@ NUMBERS = MetricTable(
         limits=(0.0, math.inf),
     ),
     Metric(
-        "unplaced",
-        "facts without a place in the paragraph",
-        "Number of facts that a paragraph leaves out or whose value could not be located in it.",
-        notation="count",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
         "share_unknown",
         "facts that it does not know",
         (
@@ -232,14 +225,6 @@ NUMBERS = MetricTable(
         higher=True,
     ),
     Metric(
-        "rank_flips",
-        "pairs of scores that two answer metrics rank differently",
-        "Number of such pairs, each once for every two metrics that disagree. The numerator counts "
-        "those with both differences clear of chance.",
-        notation="count",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
         "risk",
         "answers that are not right among those given",
         "Share not right of the most certain answers by a score. The slice gives the share "
@@ -259,51 +244,10 @@ NUMBERS = MetricTable(
     ),
     # ---- the length audit: a score against ROUGE-L, and against the run's judge
     Metric(
-        "length_correlation",
-        "rank correlation of the score with length",
-        "Spearman's correlation of a score with the number of words of the answer.",
-        head="with length",
-        notation="signed",
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
         "audit_against_metric",
         "length audit: AUROC against ROUGE-L",
         "AUROC of a score for answers that ROUGE-L calls wrong.",
         source=SANTILLI,
-        notation="fraction",
-    ),
-    Metric(
-        "audit_length",
-        "length audit: AUROC of length against ROUGE-L",
-        "AUROC of the number of words for answers that ROUGE-L calls wrong.",
-        source=SANTILLI,
-        notation="fraction",
-    ),
-    Metric(
-        "audit_score_length",
-        "length audit: correlation of score and length",
-        "Spearman's correlation of the score with the number of words.",
-        notation="signed",
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
-        "audit_metric_length",
-        "length audit: correlation of rejection and length",
-        "Spearman's correlation of being called wrong by ROUGE-L with the number of words.",
-        notation="signed",
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
-        "audit_at_fixed_length",
-        "length audit: AUROC among answers of similar length",
-        "AUROC against ROUGE-L over pairs of answers in the same tenth of length.",
-        notation="fraction",
-    ),
-    Metric(
-        "audit_beyond_length",
-        "length audit: AUROC of the score beyond length",
-        "AUROC against ROUGE-L of the part of the score's rank that length does not explain.",
         notation="fraction",
     ),
     Metric(
@@ -313,13 +257,6 @@ NUMBERS = MetricTable(
         source=SANTILLI,
         notation="fraction",
         higher=True,
-    ),
-    Metric(
-        "audit_length_truth",
-        "length audit: AUROC of length against the judge",
-        "AUROC of the number of words for answers that the run's judge calls wrong.",
-        source=SANTILLI,
-        notation="fraction",
     ),
     Metric(
         "audit_difference",
@@ -342,22 +279,6 @@ NUMBERS = MetricTable(
         notation="signed",
         limits=(-1.0, 1.0),
     ),
-    Metric(
-        "audit_agreement",
-        "length audit: agreement of ROUGE-L with the judge",
-        "Share of the audited answers that ROUGE-L and the run's judge call the same.",
-        higher=True,
-    ),
-    Metric(
-        "auroc_length_closed_form",
-        "AUROC that length alone can earn",
-        (
-            "Computed from the accuracy and the share of right answers that a metric accepts. It "
-            "assumes that the metric rejects the longest right answers and every wrong one, and "
-            "that wrong answers are as long as right ones."
-        ),
-        notation="fraction",
-    ),
     # ---- by fifths of length
     Metric(
         "false_negatives",
@@ -371,42 +292,11 @@ NUMBERS = MetricTable(
         "The same in one fifth of the right answers by length. The slice gives the lengths.",
         higher=False,
     ),
-    Metric(
-        "false_negative_slope",
-        "rise of the rejected share with length",
-        "How much the share of rejected right answers rises from one fifth of length to the next.",
-        notation="signed",
-        limits=(-1.0, 1.0),
-    ),
     # ---- agreement of the answer metrics
     Metric(
         "metric_agreement",
         "agreement of two answer metrics",
         "Share of the answers that two answer metrics call the same.",
-    ),
-    Metric(
-        "metric_kappa",
-        "kappa of two answer metrics",
-        "Cohen's kappa: 1 = always the same, 0 = no more often than by chance.",
-        notation="signed",
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
-        "metric_against_others",
-        "agreement with the majority of the other metrics",
-        "Share of the answers that an answer metric calls as most of the others do.",
-    ),
-    # ---- P(IK)
-    Metric(
-        "probe_converged",
-        "fits of P(IK) that converged",
-        "Share of the folds in which the fit of the probe converged.",
-        higher=True,
-    ),
-    Metric(
-        "known_agreement",
-        "agreement of P(IK) with the samples",
-        "Share of the facts that P(IK) and the sampled answers both call known or both unknown.",
     ),
 )
 

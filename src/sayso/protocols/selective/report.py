@@ -7,7 +7,7 @@ answer that declines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -321,14 +321,35 @@ OF_UNKNOWN = (
 
 
 def every_score_table(results: SelectiveResults, form: str) -> NumberTable:
-    """Return every number of the scores of a form that have a value, the best score first."""
-    judge, ranked, within = results.judge(form), results.ranked(form), results.within(form)
-    names = ["auroc_within"] * within + ["auroc", "prr", "aurac", "length_correlation"]
+    """Return how well the scores of a form that have a value rank its answers, the best first."""
+    names = ["auroc_within"] * results.within(form) + ["auroc"]
+    caption = f"All scores against {line(results.judge(form), 60)}, {FORMS[form]}"
+    return _scores_table(results, form, caption, names, {})
+
+
+def main_scores_table(results: SelectiveResults, form: str) -> NumberTable:
+    """Return further numbers of the main scores of a form, the best first."""
+    unknown = "auroc_within" if results.within(form) else "auroc"
+    caption = f"Main scores, {FORMS[form]}"
+    return _scores_table(results, form, caption, ["prr", "aurac"], {"unknown": unknown})
+
+
+def _scores_table(
+    results: SelectiveResults,
+    form: str,
+    caption: str,
+    names: Sequence[str],
+    others: Mapping[str, str],
+) -> NumberTable:
+    """Return numbers of scores against the judge, and against ``others``."""
+    judge = results.judge(form)
     columns = {NUMBERS[name].column: (name, judge) for name in names}
-    columns["unknown"] = (names[0], "unknown")
+    columns |= {against: (name, against) for against, name in others.items()}
     means = {NUMBERS[name].column: NUMBERS[name].meaning for name in names}
+    held = {score for score, _ in results.by("score", names[-1], form=form, against=judge)}
+    ranked = [score for score in results.ranked(form) if score in held]
     return grid(
-        f"All scores against {line(judge, 60)}, {FORMS[form]}",
+        caption,
         _named(ranked),
         columns,
         lambda score, of: results.get(of[0], form=form, against=of[1], score=score),
@@ -347,8 +368,7 @@ def by_judge_table(
 
     def found(name: str, place: tuple[str, dict[str, str]]) -> Entry:
         form, part = place
-        where = {"form": form, "against": results.judge(form), **of, **part}
-        e = results.find(name, **where) or results.find(name, form=form)
+        e = results.find(name, form=form, against=results.judge(form), **of, **part)
         return e and as_read(e)
 
     told = any(any(results.each(name, **dict(TOLD))) for name in names)
@@ -385,8 +405,9 @@ def tiers_table(results: SelectiveResults, form: str) -> NumberTable:
 
 
 def metrics_table(results: SelectiveResults, form: str) -> NumberTable:
-    """Return the main scores under every answer metric; no rows where there is only one."""
-    metrics = results.metrics(form)
+    """Return the main scores under the answer metrics that rank them; no rows for only one."""
+    ranking = {by for by, _ in results.by("against", "auroc", form=form)}
+    metrics = [metric for metric in results.metrics(form) if metric in ranking]
     scores = {score for score, _ in results.by("score", "auroc", form=form, against="rouge_l")}
     ranked = [name for name in results.ranked(form) if name in scores and metrics[1:]]
     rows = {"share of answers that are not right": ""}
@@ -451,8 +472,6 @@ REJECTED = {
     "all": "false_negatives",
     "shortest fifth": "1",
     "longest fifth": "5",
-    "slope": "false_negative_slope",
-    "length alone": "auroc_length_closed_form",
 }
 
 
@@ -677,7 +696,9 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
                 by_judge_table(results, "With its passage, without it, and with another", PASSAGES),
             ],
         ),
-        Section("scores", "How do all scores compare?", each(every_score_table), bars),
+        Section(
+            "scores", "How do all scores compare?", each(every_score_table, main_scores_table), bars
+        ),
         Section(
             "risk",
             "What if only the most certain answers are given?",
@@ -688,7 +709,7 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
         Section(
             "metrics",
             "Does the ranking depend on the answer metric?",
-            [*each(metrics_table), by_judge_table(results, "Rank flips", ["rank_flips"])],
+            each(metrics_table),
         ),
         Section("agreement", "Do the answer metrics agree?", agreements),
         Section(

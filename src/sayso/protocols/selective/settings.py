@@ -33,6 +33,8 @@ MOST_DRAWS = 1000
 #: the paper's examples in the prompt, by mode
 SHOTS = {"short": 5, "sentence": 0}
 FORMS = ("short", "long")
+#: settings in which runs that are compared may differ: what is compared
+FREE = ("model", "data", "ci")
 #: steps 2 and 3 of the paper's pipeline
 PAPER_TEMPERATURE = 0.1
 PAPER_TOKENS = {"sentence": 100, "short": 50}
