@@ -755,7 +755,7 @@ SHARED_NAMES = {
     "what a protocol asks": "collect prompts prompts_signature requests instructions is_judged "
     "unpriced load_rows prompt_uses",
     "what a protocol measures, corrects and compares": "estimates cautions corrected compare "
-    "numbers",
+    "numbers study_notes",
     "how a protocol, a training, a study or scored answers are shown": "sheet read_answers opening "
     "examples part_label plain_sentence",
     "tables and figures of the papers": "layouts table1 table2 figure1 figure2 figure3",

@@ -222,7 +222,7 @@ def test_sentences_that_people_rated(tmp_path: Path) -> None:
     folder.write_manifest(msgspec.structs.replace(manifest, settings=settings))
     sayso.measure(run)
     label_all(run, "sureness", lambda item: {"number": 0.1 * (int(item.asked[1:]) % 10)})
-    wanted = {"cmfg", "mfg", "cmfg_aspects", "mfg_aspects", "mean_decisiveness"}
+    wanted = {"cmfg", "mfg", "cmfg_aspects", "mean_decisiveness"}
     check_all_labeled(run, tmp_path / "other", "short-decisive", wanted)
 
 

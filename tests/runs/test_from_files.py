@@ -126,10 +126,8 @@ def test_labeled_and_bare_texts_in_one_file(tmp_path: Path) -> None:
     assert result.get("claims_without_label", f"{where};problem:unretrieved").numerator == 1.0
     rate = result.get("response_rate", where)
     assert (rate.numerator, rate.denominator) == (3.0, 4.0)
-    # the checker beside people on Mira's two: one of two agrees, it finds one of two true ones
+    # the checker beside people on Mira's two: one of two agrees
     assert result.get("verifier_agreement", where).value == 0.5
-    assert result.get("verifier_recall", where).value == 0.5
-    assert result.get("verifier_precision", where).value == 1.0
     assert result.get("verifier_bias", where).value == -0.5
     assert result.get("verifier_bias", f"{where};part:3/5").value == 0.0  # sentence 1 of 2
     assert result.get("verifier_bias", f"{where};part:5/5").value == -1.0
@@ -146,8 +144,12 @@ def test_an_empty_text_without_claims_does_not_answer(tmp_path: Path) -> None:
     rate = result.get("response_rate", "method:plain")
     assert (rate.numerator, rate.denominator) == (2.0, 3.0)
     assert result.get("claims_per_answer", "method:plain").value == 2.0
-    assert result.get("empty_texts", "method:plain").numerator == 1.0
-    assert result.get("answers_without_a_claim", "method:plain").numerator == 0.0
+    empty, bare = (
+        result.get("answers_without_claims", method="plain", problem=why)
+        for why in ("empty", "no claim")
+    )
+    assert (empty.numerator, empty.denominator) == (1.0, 3.0)
+    assert (bare.numerator, bare.denominator) == (0.0, 2.0)
 
 
 def test_claims_that_are_not_in_the_text(tmp_path: Path) -> None:
@@ -189,7 +191,7 @@ def test_two_hundred_sentences(tmp_path: Path) -> None:
     result = run(tmp_path, write(tmp_path, "t.jsonl", [labeled("Mira", "S" * 120 + "N" * 80)]))
     fifths = [result.get("factuality", f"method:plain;part:{n}/5").value for n in range(1, 6)]
     assert fifths == [1.0, 1.0, 1.0, 0.0, 0.0]
-    assert result.get("sentences_per_answer", "method:plain").value == 200
+    assert result.get("factuality", "method:plain;part:1/5").n == 40
     # one text has no interval, and says so
     assert result.get("trend", "method:plain").low is None
 
@@ -375,7 +377,6 @@ def test_three_systems_get_worse_along_the_text_by_peoples_labels(
         slope = result.get("trend", "method:plain")
         assert slope.high is not None
         assert slope.high < 0
-        assert (result.get("trend_p", "method:plain").value or 1) < 0.02
 
 
 def test_the_command(
@@ -497,7 +498,7 @@ def test_texts_that_claim_nothing_are_counted_and_told(tmp_path: Path) -> None:
         {"topic": "Jo Reed", "text": ""},
     ]
     result = run(tmp_path, write(tmp_path, "a.jsonl", rows))
-    bare = result.get("answers_without_a_claim", "method:plain")
+    bare = result.get("answers_without_claims", "method:plain;problem:no claim")
     assert (bare.numerator, bare.denominator) == (1.0, 2.0)  # the empty text does not answer
     assert any(
         c.startswith("plain: 50 % of the texts claim nothing") for c in result.manifest.cautions

@@ -47,7 +47,6 @@ def numbers(methods: tuple[str, ...] = ("plain", "retrieval")) -> list[Estimate]
             Estimate("auroc", here + slice_of(score="span_nll"), 0.8, 0.7, 0.9, n=90),
             Estimate("auroc", here + slice_of(score="frequency"), problem="no further answer"),
             Estimate("verifier_agreement", here, 0.86, 0.8, 0.9, n=90),
-            Estimate("verifier_kappa", here, 0.7, 0.6, 0.8, n=90),
             Estimate("verifier_bias", here, -0.04, -0.1, 0.02, n=90),
             Estimate("none_flips", here + slice_of(**{"class": "supported"}), 0.12, n=50),
             Estimate("none_flips", here + slice_of(**{"class": "unsupported"}), 0.34, n=40),
@@ -57,10 +56,8 @@ def numbers(methods: tuple[str, ...] = ("plain", "retrieval")) -> list[Estimate]
             value = 0.95 - 0.12 * part
             # the last part of the second method rests on too little: a hollow point
             n = 4 if part == 5 and method == methods[-1] else 60
-            for name in ("factuality", "factuality_by_generation", "factuality_by_micro",
-                         "factuality_long"):  # fmt: skip
-                found.append(Estimate(name, at, value, value - 0.1, min(1, value + 0.1), n=n))
             found += [
+                Estimate("factuality", at, value, value - 0.1, min(1, value + 0.1), n=n),
                 Estimate("unsupported_share", at, 1 - value, n=n),
                 Estimate("unsupported_per_sentence", at, 2.2 * (1 - value), 0.1, 3.0, n=n),
                 Estimate("decisiveness", at, 0.9, 0.85, 0.95, n=n),
@@ -93,9 +90,6 @@ def numbers(methods: tuple[str, ...] = ("plain", "retrieval")) -> list[Estimate]
                 Estimate("rogan_gladen", at, 0.6, n=90),
                 Estimate("overconfidence", at, 0.18, n=90),
                 Estimate("order_flips", at, 0.25, n=90),
-                Estimate("dropped_claims_kept", at, 0.78, n=90),
-                Estimate("dropped_factscore", at, 0.71, 0.6, 0.8, n=8),
-                Estimate("dropped_recall", at, 0.5, 0.4, 0.6, n=40),
             ]
     return found
 

@@ -485,9 +485,7 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
         before, after = (people.current_corrected(one) for one in (a, b))
         words = number_words(plan)
         labeled = corrected.corrected_differences(before, after, words)
-        shown = compared_sheet(
-            result.estimates, sides_of(a, b), words, result.notes, result.compared, [labeled]
-        )
+        shown = compared_sheet(result.estimates, sides_of(a, b), words, result.notes, [labeled])
         render_sheet(shown, Console(), verbose=True)
 
 

@@ -18,7 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats, codes, count_codes, divide, or_none
 from sayso.metrics.correction.jackknife import OfSums
-from sayso.metrics.intervals import Range, Statistic, bootstrap_difference, share_of_counts
+from sayso.metrics.intervals import (
+    Range,
+    Statistic,
+    bootstrap_difference,
+    share_of_counts,
+    within,
+)
 from sayso.metrics.joint import Number
 from sayso.metrics.uncle_rates import undefined
 from sayso.records import Estimate, Signature, Slice, signature_of
@@ -126,7 +132,7 @@ class Counted:
         use = np.ones(len(self.rows.entity), dtype=bool)
         for column in self.columns:
             if column.dtype.kind == "f":
-                use &= ~np.isnan(column.reshape(len(use), -1)).any(axis=1)
+                use &= ~np.isnan(column).any(axis=tuple(range(1, column.ndim)))
             elif isinstance(self.metric, Sums):
                 use &= column >= 0
         return use
@@ -153,7 +159,8 @@ class Declared(NamedTuple):
 
     ``limits`` are the ends of its scale (``None``: none), ``higher`` tells whether more is better.
     ``missing`` and ``bounds`` are those of the run's own estimate: rows without a verdict, and the
-    range over all their readings (``None``: as the metric has them).
+    range over all their readings (``None``: as the metric has them). ``least`` is how many entities
+    two runs must share for an interval of their difference.
     """
 
     name: str
@@ -165,6 +172,7 @@ class Declared(NamedTuple):
     higher: bool | None = None
     missing: int = 0
     bounds: tuple[float | None, float | None] | None = None
+    least: int = 0
 
 
 def share_of_rows(name: str) -> Sums:
@@ -306,6 +314,7 @@ class _Pair:
         if paired:
             use = (use[0] & use[1],) * 2
         self.missing = int((a.missing(at[0]) | b.missing(at[1])).sum()) if paired else 0
+        self.entities = len(np.unique(a.rows.names[at[0]]))
         parts = (b, at[1][use[1]]), (a, at[0][use[0]])
         self.sizes = [len(rows) for _, rows in parts]
         # a pair is about the entity that A says
@@ -327,6 +336,11 @@ class _Pair:
             _of_weights(d), first, second, units, others, n, seed, d.name, own, d.limits
         )
         size = self.sizes[0] if own is None else own[0].n
+        if not d.of.metric.combined and d.limits is not None:
+            gap = within(gap, d.limits[1] - d.limits[0])
+        if gap.low is not None and self.entities < d.least:
+            why = f"no interval: it needs {d.least} entities in common"
+            gap = msgspec.structs.replace(gap, low=None, high=None, problem=why)
         return msgspec.structs.replace(gap, n=size, missing=self.missing)
 
 

@@ -75,6 +75,10 @@ class ReadByPeople:
         stored: list[Verdict] = self._run.verdicts(stage)
         return [said.get((v.target, v.asked), v) for v in stored]
 
+    def labels(self, stage: str) -> Mapping[Place, Verdict]:
+        """Return all that people said at a stage, pairs too (:func:`pair_target`)."""
+        return self._verdicts.get(stage, {})
+
 
 class DrawnRows(NamedTuple):
     """The rows that labels stand for: their places ``inside`` all rows, and which are labeled."""

@@ -403,13 +403,11 @@ def compare_parts(
 class Comparison(NamedTuple):
     """Differences, B minus A, and what a reader must know about them.
 
-    ``notes`` are warnings, ``compared`` says what was. ``protocol`` is whose numbers they are,
-    ``names`` what A and B are.
+    ``notes`` are warnings. ``protocol`` is whose numbers they are, ``names`` what A and B are.
     """
 
     estimates: list[Estimate]
     notes: list[str]
-    compared: Sequence[str] = ()
     protocol: str = ""
     names: tuple[str, str] = ("A", "B")
 

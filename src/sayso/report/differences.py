@@ -178,24 +178,21 @@ def compared_sheet(
     sides: tuple[tuple[str, str], tuple[str, str]],
     words: Words,
     notes: Sequence[str] = (),
-    compared: Sequence[str] = (),
     sections: Sequence[Section] = (),
 ) -> Sheet:
     """Return what differs between two runs: the headline numbers, and some of the others.
 
-    ``sides`` are the name of each run and where it lies, ``notes`` warnings, and ``compared`` says
-    what was compared.
+    ``sides`` are the name of each run and where it lies, ``notes`` warnings.
     """
     (first, one), (second, other) = (tuple(line(text, 200) for text in side) for side in sides)
     head = told_differences(found, words)
     rest = sorted((e for e in found if e not in head), key=is_clear, reverse=True)
     others = [e for e in rest if e.value is None or e.low is not None]
-    shown = [*head, *others[: max(FEWEST_OTHERS, MOST_OTHERS - len(notes) - len(compared))]]
+    shown = [*head, *others[: max(FEWEST_OTHERS, MOST_OTHERS - len(notes))]]
     left = [is_clear(e) for e in found if e not in shown]
     table = differences_table(shown, words, f"{second} minus {first}{WITH_INTERVAL}")
     about = [
         f"A = {first} ({one}); B = {second} ({other})" * ((first, second) != (one, other)),
-        *(line(text, 150) for text in compared),
         *table.notes,
         by_chance(found),
         f"--json has {len(left):,} more, {sum(left) or 'none'} of which differ." * bool(left),

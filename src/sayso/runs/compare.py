@@ -86,7 +86,7 @@ class ShownComparison(Plotted, protocol.Comparison):
         table = differences_table(self.estimates, words, self._what(100))
         if not table.rows:
             return f"<p>{escape(table.caption)}: nothing to compare</p>"
-        return table._replace(notes=(*self.compared, *table.notes)).to_html(self.notes)
+        return table.to_html(self.notes)
 
     def _what(self, limit: int) -> str:
         a, b = (line(name[-limit:]) for name in self.names)

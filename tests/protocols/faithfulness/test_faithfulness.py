@@ -36,7 +36,6 @@ from sayso.records import (
     Request,
     Signature,
     request_key,
-    slice_of,
     slice_text,
 )
 from sayso.runs.measure import load_run, measure
@@ -193,14 +192,7 @@ def test_a_paragraphs_facts_are_joined_by_question(runs: dict[str, Result]) -> N
     )
 
 
-def test_the_three_way_table_adds_up_and_names_the_failures(runs: dict[str, Result]) -> None:
-    found = [
-        e
-        for e in runs["faithful"].estimates
-        if e.name == "three_way" and slice_text(e.where).startswith("form:short;method:vanilla;")
-    ]
-    assert len(found) == 8
-    assert sum(e.numerator or 0 for e in found) == found[0].denominator == len(WORLD)
+def test_the_two_failures_of_decisive_words_have_names(runs: dict[str, Result]) -> None:
     # the values are all right, so nothing is firm, steady and wrong; what wavers is said firmly
     assert get(runs["faithful"], "unknown_unknown", "vanilla").value == 0
     expected = sum(sure(f) < 0.75 for f in WORLD) / len(WORLD)
@@ -290,14 +282,12 @@ def test_demonstrations_come_from_entities_that_are_not_measured(tmp_path: Path)
     assert all(sum("I am not sure, but" in b for b in some) == 2 for some in blocks)
     rows = get(found, "skill", "uncertainty_plus").n
     measured = ENTITIES - 10
+    assert f"10 of {ENTITIES} entities only supply examples" in " ".join(found.manifest.notices)
     assert rows == 3 * measured * 3  # three choices, three facts
     each = [found.get("skill", f"form:short;method:uncertainty_plus;choice:{c}") for c in (1, 2, 3)]
     assert [e.n for e in each] == [measured * 3] * 3
     mean = sum(e.value or 0 for e in each) / 3
     assert get(found, "skill", "uncertainty_plus").value == pytest.approx(mean)
-    assert found.get("demonstration_questions", "all").value == 30
-    apart = found.get("entities_set_apart", "all")
-    assert (apart.value, apart.denominator) == (10, ENTITIES)
     assert get(found, "skill", "vanilla").n == measured * 3
 
 
@@ -385,7 +375,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
         "prompt_folder": "x", "demos.data": "builtin",
     }  # fmt: skip
     found = run(tmp_path, engine(faithful, "signed"), entities=2, methods="vanilla")
-    from sayso.protocols.faithfulness.measure import signed_slice
+    from sayso.protocols.faithfulness.measure import numbers_signature
     from sayso.runs.measure import load_run
 
     job, _, _ = load_run(found.path)
@@ -395,9 +385,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
         job.parts["prompts"] = (
             "x" if chosen.prompt_folder else faithfulness_collect.prompts(chosen)["signature"]
         )
-        return signed_slice(
-            job, chosen, Estimate("x"), slice_of(form="short", method="vanilla"), "short", {}
-        ).signature
+        return numbers_signature(job, chosen, "short", "vanilla", {})
 
     seen = {signature(defaults)}
     names = settings.as_dict(defaults)
@@ -432,9 +420,8 @@ def test_a_judge_without_a_model_cannot_read_wording(tmp_path: Path) -> None:
 def test_measure_counts_fewer_draws_and_other_bins(runs: dict[str, Result]) -> None:
     path = runs["faithful"].path
     fewer = measure(path, **{"draws.k": 5})
-    points = [slice_text(e.where) for e in fewer.estimates if e.name == "point"]
-    shares = {w.split("confidence:")[1].split(";")[0] for w in points}
-    assert shares == {"0", "0.2", "0.4", "0.6", "0.8", "1"}
+    every = get(fewer, "filled_bins")
+    assert every.denominator == 6  # of ten: confidence 0, .2, .4, .6, .8 and 1
     assert not fewer.saved
     fine = measure(path, bins=20)
     assert dict(get(fine, "cmfg").signature)["bins"] == "20-right-skip"
@@ -479,7 +466,7 @@ def test_paragraphs_of_two_runs_are_compared_with_one_vote_for_each_answer(
     of = {e.name: e for e in found.estimates if place <= set(e.where)}
     assert of["cmfg"].value == pytest.approx(second - first, abs=1e-12)
     answers = len(set.intersection(*shared))
-    (told,) = found.compared
+    (told,) = [note for note in found.notes if "bins of confidence" in note]
     number = re.search(r"(\S+) by claims and (\S+) by answers \(paragraphs, Vanilla\)", told)
     assert number is not None
     assert int(number[2]) == answers != int(number[1])
@@ -505,13 +492,13 @@ def test_compare_finds_what_differs_and_nothing_between_equals(
     assert gap("faithful", "faithful", "skill").value == 0
     # in words: on which bins, and where there are none
     found = sayso.compare(runs["constant"].path, runs["faithful"].path, resamples=200)
-    (told,) = found.compared
+    (told,) = [note for note in found.notes if "bins of confidence" in note]
     assert "in which both runs have at least 10 claims (skill, cMFG by fact) or " in told
     assert "answers (cMFG). Of 10 bins these are" in told
     assert "(short answers, Uncertainty)" in told
     second = run(tmp_path, engine(faithful, "second"), entities=2, sample_prompt="same")
     alone = sayso.compare(second.path, second.path, resamples=200)
-    assert " 0 (short answers, Vanilla)" in alone.compared[0]
+    assert any(" 0 (short answers, Vanilla)" in note for note in alone.notes)
     shared = next(e for e in alone.estimates if e.name == "skill")
     assert shared.problem == "no bin of confidence has 10 claims in both runs"
     with pytest.raises(InputError, match="sampled"):

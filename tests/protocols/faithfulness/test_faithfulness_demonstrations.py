@@ -84,8 +84,6 @@ def test_a_study_of_six_entities_measures_all_of_them_and_has_the_row(tmp_path: 
     row = found.get("skill", PLUS)
     assert row.value is not None
     assert row.problem is None or "not asked" not in row.problem
-    assert found.get("entities_set_apart", "all").value == 0
-    assert found.get("demonstration_questions", "all").value == 100
     folder = RunFolder.open(found.path)
     measured = list(folder.read("questions", Question))
     candidates = list(folder.read(TABLE, Question))

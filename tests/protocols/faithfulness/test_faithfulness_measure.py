@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 
+import msgspec
 import numpy as np
 import pytest
 
 from sayso.judges.decisiveness import decisiveness, plain_decisiveness
 from sayso.metrics.cmfg import answer_confidence, cmfg, confidence_bin, faithfulness, skill
 from sayso.metrics.intervals import UNMOVED, bootstrap
+from sayso.protocols.declared import Declared, estimates_of
 from sayso.protocols.faithfulness.measure import (
-    CONSTANT,
     FEW_IN_BIN,
     NOT_OFFLINE,
-    bin_fill,
-    compared,
-    corrected,
-    estimates_by_bin,
+    AskedMethod,
+    answer_shares,
+    bin_means,
+    declared_of,
+    gains,
     mean_over_choices,
-    reference_estimates,
-    score_estimates,
-    share_estimates,
-    slice_estimates,
-    without_plain,
+    references,
+    scores,
 )
 from sayso.protocols.faithfulness.rows import AssertionRow, MethodRows, row_arrays
 from sayso.protocols.faithfulness.settings import Settings
@@ -55,32 +55,39 @@ def binned_rows(d: list[float], j: list[int], k: int = 10) -> MethodRows:
     )
 
 
-def bin_estimates(held: MethodRows, **fields: object) -> dict[tuple[str, str], Estimate]:
-    chosen = replace(Settings(), {"bins": 10, "resamples": 200, **fields})  # type: ignore[dict-item]
-    return {(e.name, slice_text(e.where)): e for e in estimates_by_bin(held, chosen)}
+OFFLINE = (("dec", "rules@1"),)
 
 
-def test_a_bin_has_faithfulness_words_and_skill_against_words_dealt_at_random() -> None:
+def method_of(rows: MethodRows, **fields: object) -> AskedMethod:
+    chosen = replace(Settings(), {"resamples": 100, **fields})  # type: ignore[dict-item]
+    return AskedMethod(rows, chosen, OFFLINE)
+
+
+def made(numbers: Iterable[Declared], n: int = 100) -> list[Estimate]:
+    """Return estimates without the slice of their method."""
+    found = estimates_of(numbers, n, 0)
+    return [msgspec.structs.replace(e, where=e.where[2:]) for e in found]
+
+
+def scored(rows: MethodRows) -> dict[str, Estimate]:
+    """Return the scores of all rows, and what they are read against."""
+    one = method_of(rows)
+    return {e.name: e for e in [*made(scores(one, one.used)), *references(one)]}
+
+
+def bin_estimates(held: MethodRows) -> dict[tuple[str, str], Estimate]:
+    return {(e.name, slice_text(e.where)): e for e in made(bin_means(method_of(held)), 200)}
+
+
+def test_a_bin_has_the_means_of_its_words_and_its_confidence() -> None:
     # confidence 1, 1, .2, .2; words 1, .8, .4, .2
     held = bin_estimates(binned_rows([1.0, 0.8, 0.4, 0.2], [10, 10, 2, 2]))
     top, low = "bin:0.9-1", "bin:0.1-0.2"
-    # |1-1| and |.8-1|: mean .1
-    assert held["bin_faithfulness", top].value == pytest.approx(0.9)
     assert held["bin_decisiveness", top].value == pytest.approx(0.9)
-    assert held["bin_faithfulness", low].value == pytest.approx(0.9)  # |.4-.2|, 0
-    # all four words against confidence 1: (0 + .2 + .6 + .8) / 4 = .4, so blind .6
-    assert held["bin_skill", top].value == pytest.approx((0.9 - 0.6) / (1 - 0.6))
-    # against .2: (.8 + .6 + .2 + 0) / 4 = .4
-    assert held["bin_skill", low].value == pytest.approx(0.75)
-    assert held["bin_skill", top].n == 2
-
-
-def test_words_that_ignore_confidence_have_no_skill_in_any_bin() -> None:
-    held = bin_estimates(binned_rows([0.9] * 40, [0, 3, 7, 10] * 10))
-    skills = [e for (name, _), e in held.items() if name == "bin_skill"]
-    assert len(skills) == 4
-    assert all(e.value == pytest.approx(0.0) for e in skills)
-    assert all((e.low, e.problem) == (None, CONSTANT) for e in skills)
+    assert held["bin_decisiveness", low].value == pytest.approx(0.3)
+    assert held["bin_confidence", top].value == pytest.approx(1)
+    assert held["bin_confidence", low].value == pytest.approx(0.2)
+    assert held["bin_decisiveness", top].n == 2
 
 
 def test_intervals_hold_the_value_and_empty_bins_say_so() -> None:
@@ -94,7 +101,7 @@ def test_intervals_hold_the_value_and_empty_bins_say_so() -> None:
             assert (e.name, e.problem) == ("bin_confidence", UNMOVED)
         else:
             assert e.low <= e.value <= e.high
-    assert held["bin_faithfulness", "bin:0.9-1"].n == 0
+    assert held["bin_decisiveness", "bin:0.9-1"].n == 0
 
 
 def test_few_claims_and_lone_entities_have_no_interval_in_a_bin() -> None:
@@ -102,12 +109,12 @@ def test_few_claims_and_lone_entities_have_no_interval_in_a_bin() -> None:
     j = [1] * 4 + [5] * 5 + [10] * 6
     rows = binned_rows(list(np.linspace(0.1, 0.9, 15)), j)
     held = bin_estimates(rows._replace(entity=np.minimum(np.arange(15), 9)))
-    for name in ("bin_faithfulness", "bin_decisiveness", "bin_confidence", "bin_skill"):
+    for name in ("bin_decisiveness", "bin_confidence"):
         for place in ("bin:0-0.1", "bin:0.9-1"):
             few = held[name, place]
             assert few.value is not None
             assert (few.low, few.problem) == (None, FEW_IN_BIN)
-    enough = held["bin_faithfulness", "bin:0.4-0.5"]
+    enough = held["bin_decisiveness", "bin:0.4-0.5"]
     assert enough.low is not None
     assert (enough.low, enough.high) != (0, 1)
 
@@ -116,12 +123,7 @@ def test_no_interval_leaves_its_scale_or_fills_it() -> None:
     rng = np.random.default_rng(2)
     for n in (12, 20, 24, 60):
         rows = binned_rows(list(rng.random(n)), list(rng.integers(0, 11, n)))
-        settings = replace(Settings(), {"resamples": 100})
-        for e in (
-            *score_estimates(rows, settings),
-            *reference_estimates(rows, settings),
-            *estimates_by_bin(rows, settings),
-        ):
+        for e in (*scored(rows).values(), *bin_estimates(rows).values()):
             if e.low is None or e.high is None:
                 continue
             assert e.high <= 1, e
@@ -137,13 +139,14 @@ def test_intervals_resample_entities_not_answers() -> None:
     four = binned_rows(list(np.repeat(d, 4)), list(np.repeat(j, 4)))._replace(
         right=np.repeat(right, 4), entity=np.repeat(np.arange(60), 4)
     )
-    settings = replace(Settings(), {"resamples": 200})
-    for numbers in (score_estimates, estimates_by_bin, share_estimates):
-        pairs = list(zip(numbers(once, settings), numbers(four, settings), strict=True))
-        spread = [(a, b) for a, b in pairs if a.low is not None and a.low < a.high]
-        assert spread, numbers
-        for a, b in spread:
-            assert (b.low, b.high) == pytest.approx((a.low, a.high)), a.name
+    sides = [
+        made([*scores(one, one.used), *bin_means(one), *answer_shares(one)], 200)
+        for one in map(method_of, (once, four))
+    ]
+    spread = [(a, b) for a, b in zip(*sides, strict=True) if a.low is not None and a.low < a.high]
+    assert len(spread) > 10
+    for a, b in spread:
+        assert (b.low, b.high) == pytest.approx((a.low, a.high)), a.name
 
 
 #: (choice, decisiveness, agreeing of 10)
@@ -186,47 +189,44 @@ def test_the_average_of_choices_by_hand() -> None:
 
 
 def test_estimates_are_averaged_and_each_choice_is_shown() -> None:
-    settings = replace(Settings(), {"resamples": 100})
-    mine = choice_rows(CHOICES)
-    found = {e.name: e for e in score_estimates(mine, settings)}
+    found = scored(choice_rows(CHOICES))
     assert found["cmfg"].value == pytest.approx(3 / 4)
     # f is 0, 1, 1 and 1, 1: mean of 2/3 and 1, not 4/5
     assert found["mfg"].value == pytest.approx(5 / 6)
     assert found["mean_decisiveness"].value == pytest.approx(1 / 2)
-    beside = {e.name: e for e in reference_estimates(mine, settings)}
     # always decisive: (0 + 1) / 2 for the first, 0 for the second
-    assert beside["cmfg_decisive"].value == pytest.approx(1 / 4)
-    assert beside["cmfg_oracle"].value == pytest.approx(1)
-    assert beside["cmfg_decisive"].n == 5
-    shown = {(e.name, slice_text(e.where)): e.value for e in slice_estimates(mine, settings)}
+    assert found["cmfg_decisive"].value == pytest.approx(1 / 4)
+    assert found["cmfg_oracle"].value == pytest.approx(1)
+    assert found["cmfg_decisive"].n == 5
+    every = made(declared_of(method_of(choice_rows(CHOICES))))
+    shown = {(e.name, slice_text(e.where)): e.value for e in every}
     assert shown["cmfg", "choice:1"] == pytest.approx(1 / 2)
     assert shown["cmfg", "choice:2"] == pytest.approx(1)
 
 
-def test_the_thinnest_bin_stands_beside_cmfg() -> None:
+def test_how_many_bins_are_filled_stands_beside_cmfg() -> None:
     """Three answers at .2 and six at .9: they weigh the same, and eight bins are empty."""
-    settings = replace(Settings(), {"resamples": 100})
-    mine = binned_rows([0.5] * 9, [2] * 3 + [9] * 6)
-    thinnest, bins_held = bin_fill(mine, settings)
-    assert (slice_text(thinnest.where), thinnest.value, thinnest.n) == ("bin:0.1-0.2", 3, 9)
-    assert (bins_held.value, bins_held.denominator) == (2, 10)
-    # of two choices of demonstrations the thinner one decides
-    several = choice_rows([(1, 1.0, 10)] * 7 + [(2, 1.0, 10)] * 4)
-    assert [e.value for e in bin_fill(several, settings)] == [4, 1]
-    assert not [*bin_fill(binned_rows([], []), settings)]
+    held = scored(binned_rows([0.5] * 9, [2] * 3 + [9] * 6))["filled_bins"]
+    assert (held.value, held.denominator, held.n) == (2, 10, 9)
+    # of two choices of demonstrations the one with the thinnest bin decides
+    several = choice_rows([(1, 1.0, j) for j in (2, 5, 10) * 3] + [(2, 1.0, 10), (2, 1.0, 1)])
+    assert scored(several)["filled_bins"].value == 2
+    assert "filled_bins" not in scored(binned_rows([], []))
 
 
 def test_shared_bins_need_enough_answers_of_every_choice() -> None:
     """Ten answers of the method in a bin, five for each choice: no bin to compare on."""
     plain = choice_rows([(0, 1.0, 10)] * 20, "vanilla")
-    settings = replace(Settings(), {"resamples": 100})
+
+    def of(rows: MethodRows) -> dict[str, float | None]:
+        one = method_of(rows)
+        return {e.name: e.value for at, e in gains([method_of(plain), one]) if at is one}
+
     few = choice_rows([(1, 1.0, 10)] * 5 + [(2, 1.0, 10)] * 5)
-    found = {e.name: e.value for e in compared(few, [plain, few], settings)}
-    assert found == {"shared_bins": 0}
+    assert of(few) == {"shared_bins": 0}
     enough = choice_rows([(1, 1.0, 10)] * 10 + [(2, 1.0, 10)] * 10)
-    found = {e.name: e.value for e in compared(enough, [plain, enough], settings)}
-    assert found["shared_bins"] == 1
-    assert found["cmfg_gain"] == pytest.approx(0)
+    assert of(enough)["shared_bins"] == 1
+    assert "skill_gain" in of(enough)
 
 
 def test_an_interval_covers_the_average() -> None:
@@ -247,16 +247,17 @@ def test_an_interval_covers_the_average() -> None:
 def test_gains_of_several_methods_are_corrected_together() -> None:
     """Holm over the methods of a form: the smallest p times how many gains were tested."""
     rng = np.random.default_rng(3)
-    settings = replace(Settings(), {"resamples": 200})
 
-    def method(name: str, spread: float) -> MethodRows:
+    def method(name: str, spread: float) -> AskedMethod:
         j = np.tile(np.arange(11), 20)
         said = np.clip(j / 10 + rng.normal(0, spread, len(j)), 0, 1)
-        return choice_rows([(0, float(d), int(n)) for d, n in zip(said, j, strict=True)], name)
+        rows = choice_rows([(0, float(d), int(n)) for d, n in zip(said, j, strict=True)], name)
+        return method_of(rows, resamples=200)
 
     here = [method("vanilla", 9.0), method("uncertainty", 0.1), method("granularity", 9.0)]
-    found = corrected({r.method: [*compared(r, here, settings)] for r in here}, here)
-    by = {m: {e.name: e for e in made} for m, made in found.items()}
+    by: dict[str, dict[str, Estimate]] = defaultdict(dict)
+    for one, e in gains(here):
+        by[one.rows.method][e.name] = e
     assert "skill_gain_p" not in by["vanilla"]
     sure, none = by["uncertainty"]["skill_gain_p"], by["granularity"]["skill_gain_p"]
     assert sure.n == none.n == 2
@@ -277,16 +278,13 @@ def test_gains_of_several_methods_are_corrected_together() -> None:
 
 def test_pooled_assertions_count_once_each() -> None:
     """Fact q0 has three claims with f = 1, q1 one with f = 0: 1/2 by fact, 3/4 pooled."""
-    made = choice_rows([(0, 1.0, 10), (0, 1.0, 10), (0, 1.0, 10), (0, 0.0, 10)])
-    made = made._replace(answers=["a0", "a0", "a0", "a1"], question=["q0", "q0", "q0", "q1"])
-    settings = replace(Settings(), {"resamples": 100})
+    rows = choice_rows([(0, 1.0, 10), (0, 1.0, 10), (0, 1.0, 10), (0, 0.0, 10)])
+    rows = rows._replace(answers=["a0", "a0", "a0", "a1"], question=["q0", "q0", "q0", "q1"])
 
     def of(pooled: bool) -> float | None:
-        return next(
-            e.value
-            for e in score_estimates(made.scored(pooled), settings)
-            if e.name == "cmfg_aspects"
-        )
+        one = method_of(rows, pooled=pooled)
+        (found,) = made(scores(one, one.used, ["cmfg_aspects"]))
+        return found.value
 
     assert of(False) == pytest.approx(1 / 2)
     assert of(True) == pytest.approx(3 / 4)
@@ -320,14 +318,7 @@ def weighted_rows(given: list[tuple[str, float, float]]) -> MethodRows:
 
 
 def values_of(rows: MethodRows) -> dict[str, float | None]:
-    settings = replace(Settings(), {"resamples": 50})
-    return {
-        e.name: e.value
-        for e in [
-            *score_estimates(rows.scored(), settings),
-            *reference_estimates(rows.scored(), settings),
-        ]
-    }
+    return {name: e.value for name, e in scored(rows).items()}
 
 
 def test_an_assertion_that_was_not_read_does_not_make_its_answer_count_less() -> None:
@@ -364,18 +355,16 @@ def test_a_paragraph_has_one_vote_in_the_papers_numbers_and_a_fact_one_in_ours()
     bins of .5, 1, .2, .6 and .7 hold .6, 1, 1, .7 and .8.
     """
     words = [(0, 1.0, 5), (0, 1.0, 10), (0, 0.8, 5), (0, 0.2, 2), (0, 0.9, 6), (0, 0.5, 7)]
-    made = choice_rows(words)._replace(
+    rows = choice_rows(words)._replace(
         answers=["a", "a", "a", "b", "c", "c"], question=[f"q{i}" for i in range(6)]
     )
-    settings = replace(Settings(), {"resamples": 100})
-    found = {e.name: e for e in score_estimates(made.scored(), settings)}
+    found = scored(rows)
     a, b, c = 1 - 0.8 / 3, 1.0, 0.75
     assert found["mfg"].value == pytest.approx((a + b + c) / 3)
     assert found["cmfg"].value == pytest.approx(((a + c) / 2 + b) / 2)
     assert (found["mfg"].n, found["cmfg"].n) == (3, 3)
-    assert found["mfg_aspects"].value == pytest.approx(4.7 / 6)
     assert found["cmfg_aspects"].value == pytest.approx((0.6 + 1 + 1 + 0.7 + 0.8) / 5)
-    assert found["mfg_aspects"].n == 6
+    assert found["cmfg_aspects"].n == 6
 
 
 def test_the_mean_confidence_of_an_answer_is_binned_exactly() -> None:
@@ -391,13 +380,11 @@ def test_plain_statements_read_as_certain_move_cmfg_and_nothing_else() -> None:
     """A plain statement at confidence 1 has f = .975, and 1 if it is certain; a hedge stays."""
     plain = decisiveness("It is Lyon.")
     assert plain == plain_decisiveness() == 0.975
-    made = choice_rows([(0, 0.975, 10), (0, 0.6, 5)])
-    settings = replace(Settings(), {"resamples": 100})
-    found = {e.name: e.value for e in reference_estimates(made.scored(), settings)}
+    rows = choice_rows([(0, 0.975, 10), (0, 0.6, 5)])
+    found = values_of(rows)
     assert found["cmfg_plain"] == pytest.approx((1 + 0.9) / 2)
-    read = {e.name: e for e in map(without_plain, reference_estimates(made.scored(), settings))}
+    by_model = AskedMethod(rows, Settings(), (("dec", "model"),))
+    read = {e.name: e for e in references(by_model)}
     assert read["cmfg_plain"].value is None
     assert read["cmfg_plain"].problem == NOT_OFFLINE
-    assert {n: e.value for n, e in read.items() if n != "cmfg_plain"} == {
-        n: value for n, value in found.items() if n != "cmfg_plain"
-    }
+    assert read["cmfg_half"].value == found["cmfg_half"]

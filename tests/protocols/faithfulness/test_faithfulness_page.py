@@ -64,7 +64,7 @@ def test_what_a_model_wrote_is_data_on_the_page(tmp_path: Path) -> None:
     assert "\x1b" not in page
     assert 'id="worst"' in page
     assert "&lt;script&gt;alert(1)" in page  # the worst answers are there to read, with draws
-    for text in ("sure, sounds sure, right", "always 50/50", "bins filled"):
+    for text in ("unsure, but sounds sure", "always 50/50", "bins filled"):
         assert text in page
 
 

@@ -45,21 +45,18 @@ def test_words_that_never_change_are_told_so() -> None:
 
 
 def test_no_wrong_guess_is_called_knowledge() -> None:
-    wrong = slice_of(confidence="low", decisiveness="high", right="no")
     found = FaithfulnessResults(
         [
             Estimate("skill", WHERE, 0.0, n=42),
             Estimate("unknown_unknown", WHERE, 1 / 42, numerator=1, denominator=42, n=42),
             Estimate("known_unsaid", WHERE, 29 / 42, numerator=29, denominator=42, n=42),
-            Estimate("three_way", WHERE + wrong, 0.5, numerator=21, denominator=42, n=42),
         ]
     )
-    table = report.method_table(found, "", report.THREE_WAY)
+    table = report.method_table(found, "", report.FAILURES)
     row = dict(zip(table.columns, shown(table)[0][2:], strict=True))
     assert row["unsure, but sounds sure"] == "69.0 % 29/42"
-    assert row["unsure, sounds sure, wrong"] == "50.0 % 21/42"
     assert row["unaware of the error: sure, sounds sure, wrong"] == "2.4 % 1/42"
-    assert len(row) == 9
+    assert len(row) == 2
     assert "knows" not in " ".join([*row, *(text for term in report.TERMS for text in term)])
     tiles = {tile.label: dict(tile.values) for tile in report.sheet(found.all).tiles}
     assert tiles["unsure, but sounds sure"]["Vanilla, short answers"].numerator == 29
@@ -118,9 +115,9 @@ def test_a_gain_stands_beside_both_skills() -> None:
 
 def test_a_gain_has_its_corrected_p() -> None:
     found = {"gain": Estimate("skill_gain", OTHER, 0.3, low=0.02, high=0.58, n=9)}
-    assert gains(**found)[-1][3:] == ["+0.30 [+0.02, +0.58]", "–", "–", "–"]
+    assert gains(**found)[-1][3:] == ["+0.30 [+0.02, +0.58]", "–", "–"]
     p = Estimate("skill_gain_p", OTHER, 0.04, n=3)
-    assert gains(**found, p=p)[-1][3:] == ["+0.30 [+0.02, +0.58]", "0.04", "–", "–"]
+    assert gains(**found, p=p)[-1][3:] == ["+0.30 [+0.02, +0.58]", "0.04", "–"]
 
 
 def test_without_gains_there_is_no_table() -> None:

@@ -32,7 +32,6 @@ def test_shuffled_labels_have_no_trend_and_one_by_place_has(tmp_path: Path) -> N
     assert trend.low is not None
     assert trend.high is not None
     assert trend.low <= 0 <= trend.high
-    assert (result.get("trend_p", "method:plain").value or 0) > 0.05
     gap = result.get("last_minus_first", "method:plain")
     assert gap.low is not None
     assert gap.high is not None
@@ -43,7 +42,6 @@ def test_shuffled_labels_have_no_trend_and_one_by_place_has(tmp_path: Path) -> N
     slope = found.get("trend", "method:plain")
     assert slope.high is not None
     assert slope.high < 0
-    assert (found.get("trend_p", "method:plain").value or 1) < 0.02
 
 
 @pytest.mark.parametrize("rate", [0.3, 0.8])

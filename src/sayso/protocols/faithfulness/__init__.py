@@ -34,15 +34,12 @@ __all__ = ["FAITHFULNESS", "Demos", "FaithfulnessDecoding", "FaithfulnessDraws",
 
 if TYPE_CHECKING:
     from sayso.protocols.faithfulness import collect as _collect
-    from sayso.protocols.faithfulness import compare as _compare
-    from sayso.protocols.faithfulness import correct as _correct
     from sayso.protocols.faithfulness import demonstrations as _demonstrations
     from sayso.protocols.faithfulness import layouts as _layouts
     from sayso.protocols.faithfulness import measure as _measure
     from sayso.protocols.faithfulness import report as _report
 else:  # they load much, and a page of help needs nothing of them
-    _collect, _compare = Later(f"{__name__}.collect"), Later(f"{__name__}.compare")
-    _correct, _demonstrations = Later(f"{__name__}.correct"), Later(f"{__name__}.demonstrations")
+    _collect, _demonstrations = Later(f"{__name__}.collect"), Later(f"{__name__}.demonstrations")
     _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
     _report = Later(f"{__name__}.report")
 
@@ -60,11 +57,12 @@ FAITHFULNESS = Protocol(
     collect=_collect.collect,
     measure=_measure.estimates,
     cautions=_measure.cautions,
-    compare=_compare.compare,
-    studied=_compare.numbers,
+    numbers=_measure.numbers,
+    free=settings.FREE,
+    check_pair=_measure.check_methods,
+    study_notes=_measure.study_notes,
     report=_report,
     layouts=_layouts.layouts,
-    corrected=_correct.corrected,
     may_shrink=("draws.k",),
     needs_draws=True,
     probing=lambda s: Probing("draws", s.draws.k),

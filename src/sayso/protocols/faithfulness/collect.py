@@ -18,6 +18,7 @@ from sayso.protocols.faithfulness.demonstrations import (
     TABLE,
     certain_and_uncertain,
     held_out,
+    held_out_notice,
     placeholders,
     searched,
 )
@@ -85,8 +86,7 @@ def collect(
         tried = draws_of(answers.get("demos-draws", ()))
         found = certain_and_uncertain(examples, tried, wording, contradiction, settings)
         shown = found.choices(settings, seed)
-        if not shown:
-            run.tell([found.notice(settings)])
+        run.tell(held_out_notice(questions, settings) if shown else [found.notice(settings)])
         answers |= run.stage(
             list(demonstrated_requests(questions, settings, seed, shown, read)), model
         )

@@ -117,6 +117,15 @@ def held_out(questions: Sequence[Question], settings: Settings) -> list[str]:
     return [q.id for q in short if clusters[q.id] in apart]
 
 
+def held_out_notice(questions: Sequence[Question], settings: Settings) -> list[str]:
+    """Return the sentence of the manifest on entities that supply examples, if there are any."""
+    if not (held := held_out(questions, settings)):
+        return []
+    clusters = clusters_of(questions)
+    apart, every = len({clusters[id] for id in held}), len(set(clusters.values()))
+    return [f"{apart:,} of {every:,} entities only supply examples for prompts; not measured."]
+
+
 def searched(
     questions: Sequence[Question], settings: Settings, read: Sequence[Verdict] = ()
 ) -> list[Question]:

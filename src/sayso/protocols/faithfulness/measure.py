@@ -4,16 +4,22 @@ Where a method was asked with several choices of demonstrations, a score is that
 averaged, within every resample too: answers of different choices share no bin.
 
 With several methods one looks better than the plain question by chance alone: their gains on it are
-counted on the bins that all methods fill, and corrected together (Holm).
+counted on the bins that all methods fill, and corrected together (Holm). Runs are compared on the
+bins that all of them fill: they would otherwise compare different ranges of confidence.
+
+Labels of sureness correct what the reader of wording says: decisiveness, cMFG and MFG. In these,
+confidence is what the run's comparisons with its draws say. Labels of an assertion and a draw
+correct mean confidence.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -25,41 +31,51 @@ from sayso.metrics.arrays import divide
 from sayso.metrics.cmfg import (
     LEAST_IN_BIN,
     Binning,
-    ConfidenceBin,
     cmfg,
     cmfg_answers,
-    cmfg_bins,
     cmfg_corrected,
     cmfg_parts,
     cmfg_references,
     confidence_bin,
     filling,
-    kendall,
     mfg,
     shared_bins,
     skill,
-    skill_corrected,
     thin_bins,
     with_punts,
 )
 from sayso.metrics.compare_scores import difference_p, holm
 from sayso.metrics.intervals import (
     UNMOVED,
+    Statistic,
     bootstrap,
     bootstrap_difference,
-    effective_number,
+    bootstrap_ratio,
     mean_freedom,
     telling,
 )
 from sayso.metrics.ranking import spearman
 from sayso.prompts import methods
 from sayso.prompts.methods import METHOD_LABELS
-from sayso.protocols.faithfulness.demonstrations import TABLE, held_out
+from sayso.protocols.declared import (
+    RUN,
+    Counted,
+    Declared,
+    Place,
+    Rows,
+    Sums,
+    Use,
+    Weighted,
+    estimates_of,
+)
+from sayso.protocols.faithfulness.demonstrations import TABLE
+from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.rows import (
     PARTS,
     AnswerRows,
     Floats,
     MethodRows,
+    draw_agreement,
     load_rows,
 )
 from sayso.protocols.faithfulness.settings import (
@@ -70,11 +86,20 @@ from sayso.protocols.faithfulness.settings import (
     said_ambiguous,
 )
 from sayso.protocols.faithfulness.verdicts import stored_ambiguity
-from sayso.protocols.pool import clusters_of
+from sayso.protocols.labeled import ReadByPeople, pair_target
 from sayso.protocols.probes import count_draws
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import Beside, ComparedRun, Run
 from sayso.protocols.settings import tokens_for
-from sayso.records import Estimate, Question, Slice, part_of, signature_of, slice_of
+from sayso.records import (
+    Estimate,
+    Question,
+    Signature,
+    Slice,
+    Verdict,
+    part_of,
+    signature_of,
+    slice_of,
+)
 from sayso.report.numbers import FORMS
 
 NOTHING = "no answer has both decisiveness and confidence"
@@ -82,82 +107,96 @@ NOT_OFFLINE = "only for wording that the offline reader read"
 FEW_EXAMPLES = "not asked: too few certain or uncertain answers to serve as examples; raise "
 
 
+def numbers(
+    run: Run, settings: Settings, people: Run | None = None, beside: Beside | None = None
+) -> list[Declared]:
+    """Return the numbers of a run, declared: of it alone, as people read it, or beside others."""
+    if beside is not None:
+        return list(_beside(run, settings, beside))
+    every = load_methods(run, settings)
+    if people is None:
+        return [d for one in every for d in declared_of(one)]
+    pairs = zip(every, load_rows(people, settings), strict=True)
+    return [d for one, said in pairs for d in _labeled(one, said, run, people)]
+
+
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
-    """Return every estimate of a run, signed."""
-    every = load_rows(run, settings)
-    by = reader_signers(run, every)
-    numbers: list[Estimate] = []
-    for form in ("short", "long"):
-        of_form = [rows for rows in every if rows.form == form]
-        gains = corrected({r.method: [*compared(r, of_form, settings)] for r in of_form}, of_form)
-        for rows in of_form:
-            where = slice_of(form=form, method=rows.method)
-            of_rows = (*of_method(rows, settings), *gains[rows.method])
-            offline = by.get("decisive", "").startswith("rules")
-            numbers += [
-                signed_slice(run, settings, e if offline else without_plain(e), where, form, by)
-                for e in of_rows
-            ]
+    """Return the estimate of every number of a run, then what is no statistic of claims."""
+    every = load_methods(run, settings)
+    declared = [d for one in every for d in declared_of(one)]
+    found = [*estimates_of(declared, settings.resamples, settings.ci_seed)]
+    for one in every:
+        found += map(one.signed, (*left_out(one.rows), *references(one), *punts_as_zero(one)))
+    for form in FORMS:
+        of_form = [one for one in every if one.rows.form == form]
+        found += [one.signed(e) for one, e in gains(of_form)]
+    by = reader_signers(run, [one.rows for one in every])
     for name in methods.methods_in_list(settings.methods) if every else ():
-        if not any(rows.method == name for rows in every):
-            where = slice_of(form="short", method=name)
+        if not any(one.rows.method == name for one in every):
             own = settings.demos.data in (AUTO, HELD_OUT)
             more = "--demos.entities or --limit" if own else "--demos.questions"
-            unasked = Estimate("skill", problem=f"{FEW_EXAMPLES}{more}")
-            numbers.append(signed_slice(run, settings, unasked, where, "short", by))
-    numbers += [signed_slice(run, settings, e, (), "all", by) for e in _of_run(run, settings)]
-    return numbers
+            unasked = Estimate(
+                "skill", slice_of(form="short", method=name), problem=f"{FEW_EXAMPLES}{more}"
+            )
+            found.append(_signed(unasked, numbers_signature(run, settings, "short", name, by)))
+    whole = numbers_signature(run, settings, "all", "all", by)
+    return [*found, *(_signed(e, whole) for e in _of_run(run))]
 
 
-def without_plain(estimate: Estimate) -> Estimate:
-    """Return an estimate of a run whose wording a model read: ``cmfg_plain`` has no value there.
+class AskedMethod:
+    """One method in one form: all its rows, those that enter means, and what signs its numbers."""
 
-    Only the offline reader gives plain statements a value that it gives nothing else.
-    """
-    if estimate.name != "cmfg_plain":
-        return estimate
-    return Estimate(estimate.name, estimate.where, problem=NOT_OFFLINE)
+    def __init__(self, rows: MethodRows, settings: Settings, signature: Signature = ()) -> None:
+        self.rows, self.settings, self.signature = rows, settings, signature
+        self.used = rows.scored(settings.pooled)
+        self.where = slice_of(form=rows.form, method=rows.method)
+
+    def number(
+        self,
+        name: str,
+        of: Counted,
+        where: Slice = (),
+        uses: frozenset[Use] = RUN,
+        missing: int = 0,
+    ) -> Declared:
+        """Return a number of the method; ``where`` is the rest of its slice."""
+        metric = NUMBERS[name]
+        return Declared(
+            name,
+            self.where + where,
+            of,
+            self.signature,
+            uses,
+            metric.limits,
+            metric.higher,
+            missing,
+        )
+
+    def signed(self, estimate: Estimate) -> Estimate:
+        """Return an estimate with the method's slice before its own, and every setting."""
+        return _signed(
+            msgspec.structs.replace(estimate, where=self.where + estimate.where), self.signature
+        )
 
 
-def of_method(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield the numbers of one method in one form, the headline first."""
-    used = rows.scored(settings.pooled)
-    yield from score_estimates(used, settings)
-    yield from bin_fill(used, settings)
-    yield from share_estimates(rows, settings)
-    yield from reference_estimates(used, settings)
-    yield from punts_as_zero(rows, settings)
-    yield from estimates_by_bin(used, settings)
-    yield from slice_estimates(used, settings)
-    yield from decomposition(used, settings)
-    yield from thoughts(rows, settings)
-    yield from point_counts(used)
-    yield from unfaithful(used)
+def load_methods(run: Run, settings: Settings) -> list[AskedMethod]:
+    """Return every method and form of a run, as :func:`load_rows` does."""
+    every = load_rows(run, settings)
+    by = reader_signers(run, every)
+    return [
+        AskedMethod(rows, settings, numbers_signature(run, settings, rows.form, rows.method, by))
+        for rows in every
+    ]
 
 
-def _of_run(run: Run, settings: Settings) -> Iterator[Estimate]:
-    """Yield what the whole run is about: questions left out, draws that never differ."""
-    held = held_out(run.questions, settings)
-    searched = len(run.table(TABLE, Question)) or len(held)
-    yield Estimate("demonstration_questions", value=float(searched), n=searched)
-    entities = clusters_of(run.questions)
-    apart, every = len({entities[id] for id in held}), len(set(entities.values()))
-    yield Estimate("entities_set_apart", value=apart, numerator=apart, denominator=every, n=every)
+def _signed(estimate: Estimate, signature: Signature) -> Estimate:
+    return msgspec.structs.replace(estimate, signature=signature_of(estimate.name, signature))
+
+
+def _of_run(run: Run) -> Iterator[Estimate]:
+    """Yield what the whole run is about: ambiguous questions, draws that never differ."""
     read = stored_ambiguity(run)
-    ids = said_ambiguous(read) if read else ambiguous_questions(run.questions)
-    shorts = len(read) or sum(not q.parts for q in run.questions)
-    fate = "dropped" if read or settings.ambiguous == "drop" else "kept"
-    why = f"ambiguous according to {read[0].by}" if read else "golds contradict each other"
-    yield Estimate(
-        "ambiguous_questions",
-        value=float(len(ids)),
-        numerator=float(len(ids)),
-        denominator=float(shorts),
-        n=shorts,
-        missing=sum(v.problem is not None for v in read),
-        problem=f"{fate}: {why}" if ids else None,
-    )
-    for question in ids:
+    for question in said_ambiguous(read) if read else ambiguous_questions(run.questions):
         yield Estimate("ambiguous", slice_of(question=question), value=1.0, n=1)
     draws = count_draws(run.generations("draws"))
     share = draws.alike / draws.drawn if draws.drawn else None
@@ -183,17 +222,17 @@ def reader_signers(run: Run, every: Sequence[MethodRows]) -> dict[str, str]:
     return by
 
 
-def signed_slice(
-    run: Run, settings: Settings, estimate: Estimate, where: Slice, form: str, by: dict[str, str]
-) -> Estimate:
-    """Return an estimate with its slice and every setting that made it."""
+def numbers_signature(
+    run: Run, settings: Settings, form: str, method: str, by: Mapping[str, str]
+) -> Signature:
+    """Return every setting that made the numbers of a method in a form."""
     s = settings
     demos, examples = s.demos, by.get("demos", PurePath(s.demos.data).name)
     votes = "pooled-" * s.pooled
     short, long = (tokens_for(s.answer, kind) for kind in ("short", "long"))
-    signature = run.signature(
+    return run.signature(
         form=form,
-        method=part_of(where, "method", "all"),
+        method=method,
         conf=f"k{s.draws.k}@T{s.draws.temperature:g}-least{s.least}",
         sampled=s.sample_prompt,
         punted_draws=s.sample_punt,
@@ -211,11 +250,6 @@ def signed_slice(
         shared=str(s.shared_least),
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
         texts=(s.prompt_folder and "own") or "shipped",
-    )
-    return msgspec.structs.replace(
-        estimate,
-        where=where + estimate.where,
-        signature=signature_of(estimate.name, signature),
     )
 
 
@@ -270,15 +304,7 @@ def _in_words(where: Slice) -> str:
     return f"{FORMS.get(form, form).capitalize()}, {METHOD_LABELS.get(method, method)}"
 
 
-# ---- scores with their intervals, overall and in slices
-
-#: means over claims, and scores of each domain, place in a paragraph, and choice of demonstrations
-MEANS = ("mfg", "mfg_aspects", "mean_decisiveness", "mean_confidence")
-SLICED = ("skill", "cmfg", "mfg", "cmfg_aspects", "mfg_aspects", "mean_decisiveness")
-#: means over bins of confidence
-IN_BINS = ("skill", "cmfg", "cmfg_aspects")
-#: the paper's numbers, in which an answer's claims have one vote together (Definitions 1 and 2)
-OF_ANSWERS = ("cmfg", "mfg")
+# ---- scores, averaged over choices of demonstrations
 
 
 def mean_over_choices(metric: Callable[..., Any], **keywords: Any) -> Callable[..., Any]:
@@ -316,17 +342,57 @@ def binning_of(settings: Settings) -> Binning:
     return Binning(settings.bins, empty=settings.empty)
 
 
-def bins_of_equal_width(settings: Settings) -> Binning:
-    """Return these bins, empty ones skipped: for single bins and shared ones."""
-    return Binning(settings.bins)
-
-
 def _finite(value: Any) -> float | None:
     return None if value is None or not np.isfinite(value) else float(value)
 
 
 #: why a skill of 0 has no interval: it is 0 whatever is resampled
 CONSTANT = "no interval: all its words are equally decisive, so skill is 0 by definition"
+
+
+class ClaimScore(NamedTuple):
+    """A metric of some values of claims, or of answers: columns of their rows, by name."""
+
+    metric: Statistic
+    values: tuple[str, ...]
+
+    @property
+    def of_answers(self) -> bool:
+        """An answer's claims have one vote together, as in the paper (Definitions 1 and 2)."""
+        return self.values[0] == "f"
+
+    @property
+    def in_bins(self) -> bool:
+        """It is a mean over bins of confidence."""
+        return "j" in self.values
+
+    def over_choices(self, binning: Binning, use: NDArray[np.bool_] | None = None) -> Statistic:
+        """Return the metric, averaged over choices of demonstrations, of the bins in ``use``."""
+        keywords = {"binning": binning, "use": use} if self.in_bins else {}
+        return mean_over_choices(self.metric, **keywords)
+
+    def columns(self, claims: MethodRows, answers: AnswerRows) -> list[NDArray[Any]]:
+        """Return what the metric takes: its values, weights, and choices of demonstrations."""
+        rows = answers if self.of_answers else claims
+        return [getattr(rows, name) for name in (*self.values, "weight", "choice")]
+
+
+SCORES = {
+    "skill": ClaimScore(skill, ("d", "j", "k")),
+    "cmfg": ClaimScore(cmfg_answers, ("f", "j", "k")),
+    "mfg": ClaimScore(mfg, ("f",)),
+    "cmfg_aspects": ClaimScore(cmfg, ("d", "j", "k")),
+    "mean_decisiveness": ClaimScore(mfg, ("d",)),
+    "mean_confidence": ClaimScore(mfg, ("c",)),
+    "spearman": ClaimScore(spearman, ("d", "c")),
+    "accuracy": ClaimScore(mfg, ("right",)),
+}
+#: scores of the claims of a run; how often it is right is counted over answers there
+OF_CLAIMS = tuple(name for name in SCORES if name != "accuracy")
+#: scores of each domain, place in a paragraph, and choice of demonstrations
+SLICED = ("skill", "cmfg", "mfg", "cmfg_aspects", "mean_decisiveness")
+#: scores of a part of the claims that people labeled
+LABELED = ("cmfg_aspects", "mean_decisiveness", "cmfg", "mfg")
 
 
 def _at_most_one(skill: Estimate, words: Floats) -> Estimate:
@@ -337,412 +403,188 @@ def _at_most_one(skill: Estimate, words: Floats) -> Estimate:
     return msgspec.structs.replace(skill, high=high)
 
 
-def _interval(
-    name: str, metric: Callable[..., Any], rows: MethodRows | AnswerRows, *arrays: NDArray[Any],
-    settings: Settings, limits: tuple[float, float] | None = (0.0, 1.0),
-    freedom: float | None = None,
-) -> Estimate:  # fmt: skip
-    """Return a metric of arrays (n,) of these rows with its interval over entities."""
-    return bootstrap(
-        metric, *arrays, clusters=rows.entity, n=settings.resamples, seed=settings.ci_seed,
-        limits=limits, name=name, freedom=freedom,
+def _score(
+    name: str, binning: Binning, *columns: NDArray[Any], clusters: NDArray[Any], n: int, seed: int
+) -> Estimate:
+    """Return a score with its interval over entities."""
+    if not len(clusters):
+        return Estimate(name, problem=NOTHING)
+    score, (*values, weight, choice) = SCORES[name], columns
+    freedom = None
+    if score.metric is mfg:  # the few entities decide that are not at the end of the range
+        freedom = mean_freedom(values[0] * weight, weight, clusters)
+    e = bootstrap(
+        score.over_choices(binning), *columns, clusters=clusters, n=n, seed=seed,
+        limits=NUMBERS[name].limits, name=name, freedom=freedom,
     )  # fmt: skip
+    if name == "skill":
+        e = _at_most_one(e, values[0])
+    if score.in_bins and e.problem != CONSTANT:
+        notes = (thin_bins(*part, binning=binning) for part in by_choice(values, choice))
+        if thin := next(filter(None, notes), None):
+            return msgspec.structs.replace(e, low=None, high=None, problem=thin)
+    return e
 
 
-def score_estimates(
-    used: MethodRows, settings: Settings, names: Sequence[str] | None = None
-) -> Iterator[Estimate]:
-    """Yield skill, cMFG, MFG and the rest, with intervals over entities."""
-    binning = binning_of(settings)
+def by_choice(columns: Sequence[Floats], choice: NDArray[Any]) -> list[list[Floats]]:
+    """Return the rows of each choice of demonstrations."""
+    return [[column[choice == one] for column in columns] for one in np.unique(choice)]
+
+
+# ---- the numbers of a run
+
+
+def declared_of(one: AskedMethod) -> Iterator[Declared]:
+    """Yield the numbers of one method in one form, the headline first."""
     # assertions or answers that have no reading; punts and omissions are none of those
-    missing = sum(n for reason, n in used.lost.items() if reason not in ("asked", "omitted"))
-    counts = (used.d, used.j, used.k)
-    answers = used.by_answer()
-    metrics: dict[
-        str, tuple[Callable[..., Any], tuple[Floats, ...], tuple[float, float] | None]
-    ] = {
-        "skill": (mean_over_choices(skill, binning=binning), counts, None),
-        "cmfg": (
-            mean_over_choices(cmfg_answers, binning=binning),
-            (answers.f, answers.j, answers.k),
-            (0.0, 1.0),
-        ),
-        "mfg": (mean_over_choices(mfg), (answers.f,), (0.0, 1.0)),
-        "cmfg_aspects": (mean_over_choices(cmfg, binning=binning), counts, (0.0, 1.0)),
-        "mfg_aspects": (mean_over_choices(mfg), (1 - np.abs(used.d - used.c),), (0.0, 1.0)),
-        "mean_decisiveness": (mean_over_choices(mfg), (used.d,), (0.0, 1.0)),
-        "mean_confidence": (mean_over_choices(mfg), (used.c,), (0.0, 1.0)),
-        "spearman": (mean_over_choices(spearman), (used.d, used.c), (-1.0, 1.0)),
-    }
-    for name, (metric, arrays, limits) in metrics.items():
-        if names is not None and name not in names:
-            continue
-        if not len(used.d):
-            yield Estimate(name, problem=NOTHING, missing=missing)
-            continue
-        rows = answers if name in OF_ANSWERS else used
-        freedom = None
-        if name in MEANS:  # the few entities decide that are not at the end of the range
-            freedom = mean_freedom(arrays[0] * rows.weight, rows.weight, rows.entity)
-        e = _interval(
-            name, metric, rows, *arrays, rows.weight, rows.choice,
-            settings=settings, limits=limits, freedom=freedom,
-        )  # fmt: skip
-        e = _at_most_one(e, used.d) if name == "skill" else e
-        thin = _thin(rows, binning) if name in IN_BINS and e.problem != CONSTANT else None
-        if thin:
-            e = msgspec.structs.replace(e, low=None, high=None, problem=thin)
-        yield msgspec.structs.replace(e, missing=missing)
+    lost = one.rows.lost.items()
+    missing = sum(n for reason, n in lost if reason not in ("asked", "omitted"))
+    yield from scores(one, one.used, missing=missing)
+    yield from answer_shares(one)
+    yield from bin_means(one)
+    for where, use in _slices(one.used):
+        yield from scores(one, one.used.take(use), SLICED, where)
+    yield from thoughts(one)
 
 
-def binned(rows: MethodRows | AnswerRows) -> tuple[Floats, Floats, Floats]:
-    """Return what says which rows stand in which bins: decisiveness or faithfulness, j, k."""
-    return (rows.d if isinstance(rows, MethodRows) else rows.f), rows.j, rows.k
+def _rows(held: MethodRows | AnswerRows) -> Rows:
+    """Return rows of a run alone."""
+    return Rows(range(len(held.entity)), held.entity, held.name, paired=False)
 
 
-def _thin(rows: MethodRows | AnswerRows, binning: Binning) -> str | None:
-    """Return why means over bins have no interval: in a choice of demonstrations one is thin."""
-    notes = (thin_bins(*binned(one), binning) for one in rows.choices())
-    return next(filter(None, notes), None)
+def scores(
+    one: AskedMethod,
+    used: MethodRows,
+    names: Iterable[str] = OF_CLAIMS,
+    where: Slice = (),
+    missing: int = 0,
+) -> Iterator[Declared]:
+    """Yield skill, cMFG, MFG and the rest of some of a method's claims."""
+    answers, binning = used.by_answer(), binning_of(one.settings)
+    of_claims, of_answers = _rows(used), _rows(answers)
+    for name in names:
+        score = SCORES[name]
+        metric = Weighted(score.over_choices(binning), partial(_score, name, binning))
+        rows = of_answers if score.of_answers else of_claims
+        of = Counted(rows, metric, score.columns(used, answers))
+        yield one.number(name, of, where, missing=missing)
 
 
-def bin_fill(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield how many bins of confidence hold a claim, and how many the thinnest of them holds.
-
-    Of several choices of demonstrations, each with bins of its own, that of the thinnest bin.
-    """
-    every = [filling(r.d, r.j, r.k, binning_of(settings)) for r in used.choices()]
-    held = min(filter(None, every), key=lambda one: (one.thinnest, one.filled), default=None)
-    if held is None:
-        return
-    n, bins = len(used.d), float(held.bins)
-    where = slice_of(bin=f"{held.low:.3g}-{held.high:.3g}")
-    yield Estimate("thinnest_bin", where, float(held.thinnest), n=n)
-    full = float(held.filled)
-    yield Estimate("filled_bins", value=full, numerator=full, denominator=bins, n=n)
-
-
-def slice_estimates(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield the scores of each domain, fifth of the paragraphs, and choice of demonstrations."""
+def _slices(used: MethodRows) -> Iterator[tuple[Slice, NDArray[np.bool_]]]:
+    """Yield each domain, fifth of the paragraphs, and choice of demonstrations."""
     domains = np.unique(used.domain)
-    places = []
     if len(domains) > 1:
-        places += [(slice_of(domain=str(d)), used.domain == d) for d in domains]
+        yield from ((slice_of(domain=str(d)), used.domain == d) for d in domains)
     fifths = [(slice_of(position=str(p + 1)), used.part == p) for p in range(PARTS)]
-    places += [(where, use) for where, use in fifths if use.any()]
+    yield from ((where, use) for where, use in fifths if use.any())
     choices = np.unique(used.choice)
-    places += [(slice_of(choice=str(c)), used.choice == c) for c in choices if c]
-    for where, use in places:
-        for e in score_estimates(used.take(use), settings, SLICED):
-            yield msgspec.structs.replace(e, where=where, missing=0)
+    yield from ((slice_of(choice=str(c)), used.choice == c) for c in choices if c)
 
 
-def share_estimates(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield accuracy and punting over answers, and what was left out by reason."""
+def answer_shares(one: AskedMethod) -> Iterator[Declared]:
+    """Yield accuracy and punting over answers, and two failures over claims, by name.
+
+    Confident, decisive and wrong: it does not know that it does not know. Not confident and yet
+    decisive: its words hide that it is unsure. Both as shares of the claims with confidence,
+    decisiveness and a verdict; ``high`` and more is confident, and decisive.
+    """
+    rows = one.rows
     answers = rows.answers
     if rows.form == "long":
         answers = [f"{a} {q}" for a, q in zip(rows.answers, rows.question, strict=True)]
     _, first = np.unique(np.array(answers, dtype=np.str_), return_index=True)
-    one = rows.take(np.isin(np.arange(len(rows.d)), first))
-    punted = np.where(np.isnan(one.d) & ~one.punted, np.nan, one.punted)  # NaN: wording not read
-    for name, values in (("accuracy", one.right), ("punting", punted)):
-        read = ~np.isnan(values)
-        if not read.any():
-            yield Estimate(name, missing=len(read), problem="no answer has a verdict")
-            continue
-        yield msgspec.structs.replace(
-            _interval(name, mfg, one.take(read), values[read], settings=settings),
-            numerator=float(values[read].sum()),
-            denominator=float(read.sum()),
-            missing=int((~read).sum()),
-        )
-    yield Estimate("asked", value=float(rows.lost["asked"]), n=rows.lost["asked"])
-    for reason, number in sorted(rows.lost.items()):
-        if reason != "asked":
-            where = slice_of(reason=reason)
-            yield Estimate("left_out", where, float(number), n=rows.lost["asked"])
+    each = rows.take(np.isin(np.arange(len(rows.d)), first))
+    punted = np.where(np.isnan(each.d) & ~each.punted, np.nan, each.punted)  # NaN: not read
+    why = "no answer has a verdict"
+    yield _share(one, "accuracy", each, each.right, why)
+    yield _share(one, "punting", each, punted, why)
+    judged, least = one.used.take(~np.isnan(one.used.right)), one.settings.high - 1e-12
+    sure, firm, right = judged.c >= least, judged.d >= least, judged.right == 1
+    why = "no claim has decisiveness, confidence and a verdict"
+    yield _share(one, "unknown_unknown", judged, sure & firm & ~right, why)
+    yield _share(one, "known_unsaid", judged, ~sure & firm, why)
 
 
-# ---- what cMFG is read against: policies and other readings
+def _share(
+    one: AskedMethod, name: str, rows: MethodRows, values: NDArray[Any], why: str
+) -> Declared:
+    """Return a share of rows: values (n,) are 1, 0, or NaN where nobody read the row.
 
-#: policies of :func:`sayso.metrics.cmfg.cmfg_references` that a run states
-REFERENCES = ("decisive", "half", "permuted", "oracle")
-
-
-def over_choices(
-    rows: MethodRows,
-    settings: Settings,
-    numbers: Callable[[MethodRows, Settings], Iterator[Estimate]],
-) -> Iterator[Estimate]:
-    """Yield estimates of each choice of demonstrations, averaged; counts added."""
-    choices = rows.choices()
-    if len(choices) < 2:
-        yield from numbers(rows, settings)
-        return
-    by_name: dict[str, list[Estimate]] = defaultdict(list)
-    for choice in choices:
-        for e in numbers(choice, settings):
-            by_name[e.name].append(e)
-    for of_name in by_name.values():
-        yield msgspec.structs.replace(
-            of_name[0],
-            value=_mean([e.value for e in of_name]),
-            low=_mean([e.low for e in of_name]),
-            high=_mean([e.high for e in of_name]),
-            n=sum(e.n for e in of_name),
-        )
+    ``why`` is the problem where no row was read.
+    """
+    hit = values.astype(np.float64)
+    of = Counted(_rows(rows), Weighted(mfg, partial(_read_share, name, why)), [hit])
+    return one.number(name, of, missing=int(np.isnan(hit).sum()))
 
 
-def reference_estimates(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield blind policies and the oracle on the same bins, and cMFG read otherwise."""
-    yield from over_choices(used, settings, _references)
-
-
-def _references(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    keywords: dict[str, Any] = {"binning": binning_of(settings), "weights": used.weight}
-    n = len(used.d)
-    counts = used.d, used.j, used.k
-    references = cmfg_references(*counts, **keywords)
-    for name in REFERENCES:
-        problem = None if n else NOTHING
-        yield Estimate(f"cmfg_{name}", value=references[name], n=n, problem=problem)
-    for name, value in cmfg_parts(*counts, **keywords).items():
-        yield Estimate(name, value=value, n=n)
-    plain = np.isclose(used.d, plain_decisiveness())
-    certain = cmfg(np.where(plain, 1.0, used.d), used.j, used.k, **keywords)
-    yield Estimate("cmfg_plain", value=_finite(certain), n=n)
-    yield Estimate("cmfg_corrected", value=cmfg_corrected(*counts, **keywords), n=n)
-    yield Estimate("skill_corrected", value=skill_corrected(*counts, **keywords), n=n)
-    tau = _finite(kendall(used.d, used.c, used.weight)) if n <= 3000 else None
-    yield Estimate(
-        "kendall", value=tau, n=n, problem="not computed above 3,000 rows" if n > 3000 else None
+def _read_share(
+    name: str, why: str, hit: Floats, clusters: NDArray[Any], n: int, seed: int
+) -> Estimate:
+    read = ~np.isnan(hit)
+    if not read.any():
+        return Estimate(name, problem=why)
+    share = bootstrap(mfg, hit[read], clusters=clusters[read], n=n, seed=seed, name=name)
+    return msgspec.structs.replace(
+        share, numerator=float(hit[read].sum()), denominator=float(read.sum())
     )
-
-
-def punts_as_zero(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield skill and cMFG with a punt counted as decisiveness 0 against what was withheld."""
-    d = with_punts(rows.d, rows.punted, "dec0")
-    use = ~np.isnan(d) & ~np.isnan(rows.c)
-    counts = rows._replace(d=d).take(use).counts
-    for name, metric in (("skill_dec0", skill), ("cmfg_dec0", cmfg)):
-        value = (
-            mean_over_choices(metric, binning=binning_of(settings))(*counts) if use.any() else None
-        )
-        yield Estimate(name, value=_finite(value), n=int(use.sum()))
-
-
-# ---- bins of confidence
 
 
 FEW_IN_BIN = f"no interval: claims about fewer than {LEAST_IN_BIN} entities"
 
 
-def estimates_by_bin(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield each bin's faithfulness, decisiveness, confidence and skill, and how many it holds.
+def bin_means(one: AskedMethod) -> Iterator[Declared]:
+    """Yield decisiveness and confidence in each bin of confidence.
 
-    The skill of a bin is (faithfulness - blind) / (1 - blind) there, blind being all the words of
-    the method dealt out at random over the bin. Bins of fewer than five claims or entities have no
-    intervals.
+    Bins with claims about fewer than five entities have no intervals.
     """
-    every = cmfg_bins(used.d, used.j, used.k, binning_of(settings))
-    for at, one in enumerate(every):
-        where = slice_of(bin=f"{one.low:.3g}-{one.high:.3g}")
-        for e in _bin(used, settings, one, at, len(every)):
-            yield msgspec.structs.replace(e, where=where, n=one.n)
+    used, bins = one.used, one.settings.bins
+    at = confidence_bin(used.j, used.k, bins)
+    for place in range(bins):
+        here = used.take(at == place)
+        where = slice_of(bin=f"{place / bins:.3g}-{(place + 1) / bins:.3g}")
+        rows = _rows(here)
+        for name, values in (("bin_decisiveness", here.d), ("bin_confidence", here.c)):
+            metric = Weighted(mean_over_choices(mfg), partial(_bin_mean, name))
+            yield one.number(name, Counted(rows, metric, [values, here.weight, here.choice]), where)
 
 
-def _bin(
-    used: MethodRows, settings: Settings, one: ConfidenceBin, at: int, count: int
-) -> Iterator[Estimate]:
-    if not one.n:
-        for name in ("faithfulness", "decisiveness", "confidence"):
-            yield Estimate(f"bin_{name}", problem="empty")
-        return
-    keywords = {"binning": bins_of_equal_width(settings), "use": np.arange(count) == at}
-    interval = partial(_interval, settings=settings)
-    here = used.take(confidence_bin(used.j, used.k, settings.bins) == at)
-    few = len(np.unique(here.entity)) < LEAST_IN_BIN
-    # of all entities those in the bin decide
-    own: dict[str, Any] = {"freedom": max(1.0, effective_number(np.bincount(here.entity)) - 1)}
-    quantities = [
-        interval(
-            "bin_faithfulness", mean_over_choices(cmfg, **keywords), used, *used.counts, **own
-        ),
-        _at_most_one(
-            interval(
-                "bin_skill",
-                mean_over_choices(skill, **keywords),
-                used,
-                *used.counts,
-                limits=None,
-                **own,
-            ),
-            used.d,
-        ),
-        interval(
-            "bin_decisiveness", mean_over_choices(mfg), here, here.d, here.weight, here.choice
-        ),
-        interval("bin_confidence", mean_over_choices(mfg), here, here.c, here.weight, here.choice),
-    ]
-    for e in quantities:
-        if few and e.value is not None:
-            yield msgspec.structs.replace(e, low=None, high=None, problem=FEW_IN_BIN)
-        else:
-            yield e if e.name == "bin_skill" else telling(e)
+def _bin_mean(
+    name: str, *columns: NDArray[Any], clusters: NDArray[Any], n: int, seed: int
+) -> Estimate:
+    if not len(clusters):
+        return Estimate(name, problem="empty")
+    e = bootstrap(mean_over_choices(mfg), *columns, clusters=clusters, n=n, seed=seed, name=name)
+    if len(np.unique(clusters)) < LEAST_IN_BIN:
+        return msgspec.structs.replace(e, low=None, high=None, problem=FEW_IN_BIN)
+    return telling(e)
 
 
-# ---- what a method gains on the plain question, on the bins that all methods fill
-
-#: gains of methods on vanilla, each a table of its own that is corrected together
-GAINS = ("skill_gain", "cmfg_gain")
-
-
-def bins_in_common(
-    sides: Iterable[MethodRows | AnswerRows], settings: Settings
-) -> NDArray[np.bool_]:
-    """Return which bins of confidence every side fills, in each choice of demonstrations."""
-    return shared_bins(
-        [binned(one) for side in sides for one in side.choices()],
-        bins_of_equal_width(settings),
-        settings.shared_least,
-    )
-
-
-def compared(
-    rows: MethodRows, every: Sequence[MethodRows], settings: Settings
-) -> Iterator[Estimate]:
-    """Yield skill and cMFG on the bins that every method fills, and what a method gains on vanilla.
-
-    Entities are resampled jointly.
-    """
-    if len(every) < 2:
-        return
-    sides = [r.scored(settings.pooled) for r in every]
-    use = bins_in_common(sides, settings)
-    mine = next(s for s in sides if s.method == rows.method)
-    keywords = {"binning": bins_of_equal_width(settings), "use": use}
-    count = int(use.sum())
-    yield Estimate("shared_bins", value=float(count), numerator=count, denominator=settings.bins)
-    if not count:
-        return
-    for name, metric in (("skill_shared", skill), ("cmfg_shared", cmfg)):
-        value = mean_over_choices(metric, **keywords)(*mine.counts)
-        yield Estimate(name, value=_finite(value), n=len(mine.d))
-    base = next((s for s in sides if s.method == "vanilla"), None)
-    if base is None or rows.method == "vanilla":
-        return
-    for name, metric in zip(GAINS, (skill, cmfg), strict=True):
-        yield bootstrap_difference(
-            mean_over_choices(metric, **keywords),
-            mine.counts,
-            base.counts,
-            clusters=mine.entity,
-            second_clusters=base.entity,
-            n=settings.resamples,
-            seed=settings.ci_seed,
-            name=name,
-        )
-
-
-def corrected(
-    by_method: Mapping[str, Sequence[Estimate]], every: Sequence[MethodRows]
-) -> dict[str, list[Estimate]]:
-    """Return the estimates by method, after each gain its p corrected over the methods (Holm).
-
-    The numerator of ``skill_gain_p`` is the p of the one comparison, and n how many are corrected
-    together.
-    """
-    entities = {r.method: set(r.scored().entity.tolist()) for r in every}
-    base = entities.get("vanilla", set())
-    result = {method: list(estimates) for method, estimates in by_method.items()}
-    for name in GAINS:
-        gains = {m: e for m, estimates in by_method.items() for e in estimates if e.name == name}
-        single = [difference_p(e, len(entities[m] | base)) for m, e in gains.items()]
-        tested = sum(p is not None for p in single)
-        for method, own, p in zip(gains, single, holm(single), strict=True):
-            why = None if p is not None else gains[method].problem or "no interval"
-            result[method].append(
-                Estimate(f"{name}_p", value=p, numerator=own, n=tested, problem=why)
-            )
-    return result
-
-
-# ---- single answers: the three-way table, thoughts, points, the worst ones
-
-#: an answer this much surer than the thought before it leaves its doubt unsaid
-UNSAID = 0.1
-#: decisiveness is drawn in steps
-STEPS = 100
-#: answers of a method whose words and confidence are furthest apart, to be read
-WORST = 8
-
-
-def decomposition(used: MethodRows, settings: Settings) -> Iterator[Estimate]:
-    """Yield the shares of confidence x decisiveness x right, and the two failures by name.
-
-    Confident, decisive and wrong: it does not know that it does not know. Not confident and yet
-    decisive: its words hide that it is unsure. Both as shares of the claims with all
-    three, the failures with intervals over entities; ``high`` and more is confident, and decisive.
-    """
-    high = settings.high
-    judged = used.take(~np.isnan(used.right))
-    n = len(judged.d)
-    why = None if n else "no claim has decisiveness, confidence and a verdict"
-    sure, firm, right = judged.c >= high - 1e-12, judged.d >= high - 1e-12, judged.right == 1
-    for c, confident in (("high", sure), ("low", ~sure)):
-        for d, decisive in (("high", firm), ("low", ~firm)):
-            for r, correct in (("yes", right), ("no", ~right)):
-                number = float((confident & decisive & correct).sum())
-                yield Estimate(
-                    "three_way",
-                    slice_of(confidence=c, decisiveness=d, right=r),
-                    number / n if n else None,
-                    numerator=number,
-                    denominator=n,
-                    n=n,
-                    problem=why,
-                )
-    failures = (("unknown_unknown", sure & firm & ~right), ("known_unsaid", ~sure & firm))
-    for name, which in failures:
-        if not n:
-            yield Estimate(name, problem=why)
-            continue
-        share = _interval(name, mfg, judged, which.astype(np.float64), settings=settings)
-        yield msgspec.structs.replace(share, numerator=float(which.sum()), denominator=float(n))
-
-
-def thoughts(rows: MethodRows, settings: Settings) -> Iterator[Estimate]:
+def thoughts(one: AskedMethod) -> Iterator[Declared]:
     """Yield *thought but unsaid*: how much surer a thought's last assertion was than the answer.
 
-    ``thought_unsaid`` is the share of answers whose thought ended less sure by more than
-    :data:`UNSAID`: a doubt that the answer does not voice. Nothing where nothing was thought; an
-    answer whose thought could not be read is ``missing``.
+    Nothing where nothing was thought; an answer whose thought could not be read is ``missing``.
     """
-    held = rows.take(~np.isnan(rows.d) & rows.thinks)
+    held = one.rows.take(~np.isnan(one.rows.d) & one.rows.thinks)
     if not len(held.d):
         return
-    names, at, group = np.unique(
+    _, at, group = np.unique(
         np.array(held.answers, dtype=np.str_), return_index=True, return_inverse=True
     )
     voiced = np.bincount(group, held.d * held.weight) / np.bincount(group, held.weight)
     gap = held.thought[at] - voiced
-    use = ~np.isnan(gap)
-    entity, gap = held.entity[at][use], gap[use]
-    lost = int(len(names) - use.sum())
-    if not len(gap):
-        for name in ("thought_minus_said", "thought_unsaid"):
-            yield Estimate(name, missing=lost, problem="no thought asserts anything")
-        return
-    again = partial(bootstrap, clusters=entity, n=settings.resamples, seed=settings.ci_seed)
-    difference = again(_average, gap, limits=(-1.0, 1.0), name="thought_minus_said")
-    yield msgspec.structs.replace(difference, numerator=None, denominator=None, missing=lost)
-    unsaid = (gap < -UNSAID).astype(np.float64)
-    yield msgspec.structs.replace(
-        again(mfg, unsaid, name="thought_unsaid"),
-        numerator=float(unsaid.sum()),
-        denominator=float(len(unsaid)),
-        missing=lost,
+    rows = Rows(at.tolist(), held.entity[at], held.name[at], paired=False)
+    of = Counted(rows, Weighted(_average, _thought_gap), [gap])
+    yield one.number("thought_minus_said", of, missing=int(np.isnan(gap).sum()))
+
+
+def _thought_gap(gap: Floats, clusters: NDArray[Any], n: int, seed: int) -> Estimate:
+    name, use = "thought_minus_said", ~np.isnan(gap)
+    if not use.any():
+        return Estimate(name, problem="no thought asserts anything")
+    e = bootstrap(
+        _average, gap[use], clusters=clusters[use], n=n, seed=seed, limits=(-1.0, 1.0), name=name
     )
+    return msgspec.structs.replace(e, numerator=None, denominator=None)
 
 
 def _average(values: Floats, weights: Floats | None = None) -> Any:
@@ -750,27 +592,389 @@ def _average(values: Floats, weights: Floats | None = None) -> Any:
     return values.mean() if weights is None else divide(weights @ values, weights.sum(axis=1))
 
 
-def point_counts(used: MethodRows) -> Iterator[Estimate]:
-    """Yield how many claims have each confidence and (in steps of .01) decisiveness."""
-    number = Counter(
-        (round(float(c), 3), round(float(d) * STEPS) / STEPS)
-        for c, d in zip(used.c, used.d, strict=True)
+# ---- what is no statistic of claims: counts, and what cMFG is read against
+
+
+def left_out(rows: MethodRows) -> Iterator[Estimate]:
+    """Yield how many answers were asked for, and what was left out by reason."""
+    asked = rows.lost["asked"]
+    yield Estimate("asked", value=float(asked), n=asked)
+    for reason, number in sorted(rows.lost.items()):
+        if reason != "asked":
+            yield Estimate("left_out", slice_of(reason=reason), float(number), n=asked)
+
+
+#: policies of :func:`sayso.metrics.cmfg.cmfg_references` that a run states
+REFERENCES = ("decisive", "half", "permuted", "oracle")
+
+
+def references(one: AskedMethod) -> Iterator[Estimate]:
+    """Yield blind policies and the oracle on the same bins, cMFG read otherwise, and bins filled.
+
+    Of several choices of demonstrations the mean over them; of the bins, those of the choice with
+    the thinnest bin.
+    """
+    used, binning = one.used, binning_of(one.settings)
+    n = len(used.d)
+    problem = None if n else NOTHING
+    every = [_references(part, binning) for part in used.choices() or [used]]
+    for name in every[0]:
+        yield Estimate(name, value=_mean([own[name] for own in every]), n=n, problem=problem)
+    yield _plain(one, binning)
+    each = [
+        filling(*part, binning=binning) for part in by_choice((used.d, used.j, used.k), used.choice)
+    ]
+    held = min(filter(None, each), key=lambda own: (own.thinnest, own.filled), default=None)
+    if held is not None:
+        full, bins = float(held.filled), float(held.bins)
+        yield Estimate("filled_bins", value=full, numerator=full, denominator=bins, n=n)
+
+
+def _references(used: MethodRows, binning: Binning) -> dict[str, float | None]:
+    """Return what does not depend on who read the wording, of one choice of demonstrations."""
+    keywords: dict[str, Any] = {"binning": binning, "weights": used.weight}
+    counts = used.d, used.j, used.k
+    policies = cmfg_references(*counts, **keywords)
+    return (
+        {f"cmfg_{name}": policies[name] for name in REFERENCES}
+        | cmfg_parts(*counts, **keywords)
+        | {"cmfg_corrected": cmfg_corrected(*counts, **keywords)}
     )
-    for (c, d), n in sorted(number.items()):
-        where = slice_of(confidence=f"{c:g}", decisiveness=f"{d:g}")
-        yield Estimate("point", where, float(n), n=n)
 
 
-def unfaithful(used: MethodRows) -> Iterator[Estimate]:
-    """Yield the claims whose words and confidence are furthest apart: decisiveness - confidence."""
-    gap = used.d - used.c
-    order = sorted(range(len(gap)), key=lambda i: (-abs(gap[i]), used.answers[i], used.question[i]))
-    for i in order[:WORST]:
-        yield Estimate(
-            "gap",
-            slice_of(answer=used.answers[i], question=used.question[i]),
-            float(gap[i]),
-            numerator=float(used.j[i]),
-            denominator=float(used.k[i]),
-            n=int(used.k[i]),
+def _plain(one: AskedMethod, binning: Binning) -> Estimate:
+    """Return cMFG by fact with plain statements read as certain.
+
+    Only the offline reader gives plain statements a value that it gives nothing else.
+    """
+    if not part_of(one.signature, "dec").startswith("rules"):
+        return Estimate("cmfg_plain", problem=NOT_OFFLINE)
+    used = one.used
+    certain = np.where(np.isclose(used.d, plain_decisiveness()), 1.0, used.d)
+    value = mean_over_choices(cmfg, binning=binning)(certain, *used.counts[1:])
+    return Estimate("cmfg_plain", value=_finite(value), n=len(used.d))
+
+
+def punts_as_zero(one: AskedMethod) -> Iterator[Estimate]:
+    """Yield cMFG with a punt counted as decisiveness 0 against what was withheld."""
+    rows = one.rows
+    d = with_punts(rows.d, rows.punted, "dec0")
+    use = ~np.isnan(d) & ~np.isnan(rows.c)
+    metric = mean_over_choices(cmfg, binning=binning_of(one.settings))
+    value = metric(*rows._replace(d=d).take(use).counts) if use.any() else None
+    yield Estimate("cmfg_dec0", value=_finite(value), n=int(use.sum()))
+
+
+# ---- what a method gains on the plain question, on the bins that all methods fill
+
+
+def bins_in_common(
+    sides: Iterable[MethodRows | AnswerRows], settings: Settings
+) -> NDArray[np.bool_]:
+    """Return which bins of confidence every side fills, in each choice of demonstrations."""
+    every = [
+        part
+        for rows in sides
+        for values in [rows.d if isinstance(rows, MethodRows) else rows.f]
+        for part in by_choice((values, rows.j, rows.k), rows.choice)
+    ]
+    return shared_bins(
+        [(values, j, k) for values, j, k in every], Binning(settings.bins), settings.shared_least
+    )
+
+
+def gains(of_form: Sequence[AskedMethod]) -> Iterator[tuple[AskedMethod, Estimate]]:
+    """Yield skill on the bins that every method fills, and what a method gains on vanilla.
+
+    Entities are resampled jointly. The p of each gain is corrected over the methods (Holm): its
+    numerator is the p of the one comparison, and n how many are corrected together.
+    """
+    if len(of_form) < 2:
+        return
+    settings = of_form[0].settings
+    use = bins_in_common([one.used for one in of_form], settings)
+    metric = mean_over_choices(skill, binning=Binning(settings.bins), use=use)
+    count = int(use.sum())
+    for one in of_form:
+        yield (
+            one,
+            Estimate("shared_bins", value=float(count), numerator=count, denominator=settings.bins),
         )
+        if count:
+            value = metric(*one.used.counts)
+            yield one, Estimate("skill_shared", value=_finite(value), n=len(one.used.d))
+    base = next((one.used for one in of_form if one.rows.method == "vanilla"), None)
+    if base is None or not count:
+        return
+    others = [one for one in of_form if one.rows.method != "vanilla"]
+    gained = [
+        bootstrap_difference(
+            metric, one.used.counts, base.counts, clusters=one.used.entity,
+            second_clusters=base.entity, n=settings.resamples, seed=settings.ci_seed,
+            name="skill_gain",
+        )
+        for one in others
+    ]  # fmt: skip
+    drawn = [len(np.union1d(one.used.entity, base.entity)) for one in others]
+    single = [difference_p(gain, size) for gain, size in zip(gained, drawn, strict=True)]
+    tested = sum(p is not None for p in single)
+    for one, gain, own, p in zip(others, gained, single, holm(single), strict=True):
+        why = None if p is not None else gain.problem or "no interval"
+        yield one, gain
+        yield one, Estimate("skill_gain_p", value=p, numerator=own, n=tested, problem=why)
+
+
+# ---- runs beside each other, on the bins that all of them fill
+
+#: the form and the method of an answer
+Key = tuple[str, str]
+
+
+class SharedBins(NamedTuple):
+    """The bins of confidence that every run fills: with claims, and with whole answers (cMFG)."""
+
+    claims: NDArray[np.bool_]
+    answers: NDArray[np.bool_]
+
+
+def _shared(used: Sequence[MethodRows], settings: Settings) -> SharedBins:
+    return SharedBins(
+        bins_in_common(used, settings),
+        bins_in_common([rows.by_answer() for rows in used], settings),
+    )
+
+
+def _opened(one: ComparedRun) -> dict[Key, AskedMethod]:
+    """Return the methods of a run that is compared, joined once."""
+
+    def load() -> dict[Key, AskedMethod]:
+        every = load_methods(one.run, one.settings)
+        return {(own.rows.form, own.rows.method): own for own in every}
+
+    return one.run.once(("faithfulness", one.settings), load)
+
+
+def _common(pair: Sequence[AskedMethod]) -> tuple[list[MethodRows], SharedBins] | None:
+    """Return what counts of each of two runs on the questions that both asked, and their bins."""
+    both = set(pair[0].rows.question) & set(pair[1].rows.question)
+    if not both:
+        return None
+    used = []
+    for one in pair:
+        asked = np.array([q in both for q in one.rows.question], dtype=bool)
+        used.append(one.rows.take(asked).scored(one.settings.pooled))
+    return used, _shared(used, pair[0].settings)
+
+
+def _beside(run: Run, settings: Settings, beside: Beside) -> Iterator[Declared]:
+    """Yield the numbers that a run shares with those of other models on its data.
+
+    Of two runs, their difference is on the questions that both asked.
+    """
+    every = [_opened(one) for one in beside.models]
+    names = [one.name for one in beside.models]
+    for key, mine in every[[one.run for one in beside.models].index(run)].items():
+        sides = [own[key] for own in every if key in own]
+        if len(every) == len(sides) == 2 and (common := _common(sides)):
+            yield from _joined(mine, common[0][sides.index(mine)], common[1], "pair")
+        bins = beside.models[0].run.once(
+            ("faithfulness bins", key, *names),
+            partial(_shared, [own.used for own in sides], sides[0].settings),
+        )
+        yield from _joined(mine, mine.used, bins, "study")
+
+
+def _joined(mine: AskedMethod, used: MethodRows, bins: SharedBins, use: Use) -> Iterator[Declared]:
+    """Yield the scores of one of several runs, and how often it is right.
+
+    Claims are joined by their questions; ``used`` are those whose answers count, which are joined
+    already.
+    """
+    answers, settings, whole = used.by_answer(), mine.settings, mine.rows
+    of_claims = Rows(whole.question, whole.entity, whole.name, paired=False, called="question")
+    of_answers = Rows([""] * len(answers.f), answers.entity, answers.name, paired=False)
+    binning = Binning(settings.bins)
+    for name in NUMBERS.studied:
+        score = SCORES[name]
+        chosen, rows = bins.claims, of_claims
+        if score.of_answers:
+            chosen, rows, columns = bins.answers, of_answers, score.columns(used, answers)
+        elif name == "accuracy":  # a punt has no confidence, and is wrong
+            columns = score.columns(whole, answers)
+        else:
+            own = score.columns(mine.used, answers)
+            columns = [_spread(column, whole.used) for column in own]
+        metric = Weighted(
+            score.over_choices(binning, chosen), partial(_score, name, binning), combined=False
+        )
+        if score.in_bins and use == "pair" and not chosen.any():
+            what = "answers" if score.of_answers else "claims"
+            why = f"no bin of confidence has {settings.shared_least} {what} in both runs"
+            metric = Weighted(metric.of, partial(_no_bin, name, why, len(used.d)))
+        of = Counted(rows, metric, columns)
+        if use == "pair" or of.counts.any():
+            yield mine.number(name, of, uses=frozenset({use}))
+
+
+def _no_bin(name: str, why: str, size: int, *columns: NDArray[Any], **resampling: Any) -> Estimate:
+    """Return that there is no bin to compare on."""
+    return Estimate(name, n=size, problem=why)
+
+
+def _spread(values: NDArray[Any], use: NDArray[np.bool_]) -> Floats:
+    """Return values of the rows in ``use`` (n,) as a column of all rows, NaN elsewhere."""
+    column = np.full(len(use), np.nan)
+    column[use] = values
+    return column
+
+
+def check_methods(a: ComparedRun, b: ComparedRun) -> tuple[list[str], list[str]]:
+    """Return why two runs cannot be compared, and on how many bins of confidence they are."""
+    first, second = _opened(a), _opened(b)
+    if not first.keys() & second.keys():
+        names = (", ".join(sorted({m for _, m in side})) or "none" for side in (first, second))
+        return [
+            f"{a.name} and {b.name} have no method in common ({'; '.join(names)}). To compare "
+            "methods, use one run with --methods all"
+        ], []
+    pairs = {key: _common((one, second[key])) for key, one in first.items() if key in second}
+    shared = [(key, common[1]) for key, common in pairs.items() if common]
+    return [], [_bins_told(shared, a.settings, "both runs have")] if shared else []
+
+
+def study_notes(columns: Sequence[Sequence[ComparedRun]]) -> list[str]:
+    """Return on how many bins of confidence the models of a study are compared."""
+    shared = []
+    for runs in columns:
+        every = [_opened(one) for one in runs]
+        for key in dict.fromkeys(key for own in every for key in own):
+            sides = [own[key] for own in every if key in own]
+            shared.append((key, _shared([own.used for own in sides], sides[0].settings)))
+    return [_bins_told(shared, columns[0][0].settings, "all models have")] if shared else []
+
+
+def _bins_told(shared: Sequence[tuple[Key, SharedBins]], settings: Settings, runs: str) -> str:
+    """Say on how many bins of confidence skill and cMFG of ``runs`` are compared.
+
+    ``shared`` are forms and methods with their bins, once for each data set. Skill and cMFG by fact
+    have the bins with enough claims, cMFG those with enough answers.
+    """
+    by_key: dict[Key, list[SharedBins]] = {}
+    for key, bins in shared:
+        by_key.setdefault(key, []).append(bins)
+    texts = []
+    for (form, method), every in by_key.items():
+        claims = _span([int(bins.claims.sum()) for bins in every])
+        answers = _span([int(bins.answers.sum()) for bins in every])
+        number = claims if claims == answers else f"{claims} by claims and {answers} by answers"
+        texts.append(f"{number} ({FORMS[form]}, {METHOD_LABELS.get(method, method)})")
+    return (
+        f"Scores are compared in the bins of confidence in which {runs} at least "
+        f"{settings.shared_least} claims (skill, cMFG by fact) or answers (cMFG). Of "
+        f"{settings.bins} bins these are {', '.join(texts)}."
+    )
+
+
+def _span(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+# ---- numbers that people's labels correct
+
+#: letters of comparisons that people can label (``x``: there is no draw), and people's own
+LETTERS = "cenp?"
+CONFIDENCE = "mean_confidence"
+
+
+def _labeled(one: AskedMethod, said: MethodRows, run: Run, people: Run) -> Iterator[Declared]:
+    """Yield the scores by people's reading of the wording, and mean confidence by pairs.
+
+    ``said`` are the rows as ``people`` read them. An answer is labeled if every assertion is.
+    """
+    used, settings = one.used, one.settings
+    heard = said.take(one.rows.used)
+    heard = used._replace(d=heard.d)
+    read = ~np.isnan(heard.d)
+    stage = f"{one.rows.stage}-decisive"
+    places = list(zip(used.targets, used.question, strict=True))
+    of_claims = Rows(used.question, used.entity, used.name, stage, places, read, paired=False)
+    answers = heard.by_answer()
+    of_answers = Rows(
+        range(len(answers.f)), answers.entity, answers.name, stage,
+        [[places[row] for row in claims] for claims in answers.claims],
+        np.array([read[claims].all() for claims in answers.claims], dtype=bool), paired=False,
+    )  # fmt: skip
+    binning = binning_of(settings)
+    to_people: frozenset[Use] = frozenset({"people"})
+    for name in LABELED:
+        score = SCORES[name]
+        metric = Weighted(score.over_choices(binning), partial(_score, name, binning))
+        rows = of_answers if score.of_answers else of_claims
+        columns = score.columns(heard, answers)
+        yield one.number(name, Counted(rows, metric, columns), uses=to_people)
+    stage = f"{one.rows.stage}-contradict"
+    if settings.relation == "contradiction" and len(used.d):
+        letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(stage)}
+        labels = people.labels(stage) if isinstance(people, ReadByPeople) else {}
+        of = confidence_of_pairs(used, stage, letters, labels, settings)
+        yield one.number(CONFIDENCE, of, uses=to_people)
+
+
+def confidence_of_pairs(
+    used: MethodRows,
+    stage: str,
+    letters: Mapping[Place, str],
+    labels: Mapping[Place, Verdict],
+    settings: Settings,
+) -> Counted:
+    """Return mean confidence as a ratio of sums over pairs: an assertion and a draw.
+
+    ``letters`` are the judge's comparisons by assertion and question, ``labels`` people's by pair
+    and question; a pair without a label has the judge's.
+
+    An assertion's confidence c is the share of its k draws that agree, of those that count
+    (:func:`draw_agreement`). So the mean over assertions is a sum over pairs, in which each adds
+    1/k of its assertion's weight if it agrees. Where people do not count a draw that the judge
+    counts, k changes with their labels; to first order that draw adds c, and one that only people
+    count adds what it says minus c. Not where all but entailment lowers confidence: people label
+    contradictions.
+    """
+    assertions = zip(used.targets, used.question, strict=True)
+    pairs = [
+        (row, letter, (pair_target(target, sample), asked))
+        for row, (target, asked) in enumerate(assertions)
+        for sample, letter in enumerate(letters.get((target, asked), "")[: settings.draws.k])
+        if letter in LETTERS
+    ]
+    row = np.array([at for at, _, _ in pairs], dtype=np.int64)
+    places = [place for _, _, place in pairs]
+    counts = _letter_counts(settings)
+    judge = np.array([counts[letter] for _, letter, _ in pairs]).reshape(-1, 2)
+    said = [labels[place].label or "?" if place in labels else own for _, own, place in pairs]
+    read = np.array([counts.get(letter, counts["?"]) for letter in said]).reshape(-1, 2)
+    _, choice = np.unique(used.choice, return_inverse=True)
+    share = used.weight / np.bincount(choice, used.weight)[choice]
+    weight = (share / used.k)[row]
+    adds = read[:, 0] + used.c[row] * (judge[:, 1] - read[:, 1])
+    column = np.stack([weight * adds, weight * judge[:, 1]], axis=1)
+    rows = Rows(places, used.entity[row], used.name[row], stage, places, paired=False)
+    return Counted(rows, Sums(_ratio, 2, _own_ratio), [column])
+
+
+def _ratio(sums: Floats) -> dict[str, Floats]:
+    return {CONFIDENCE: divide(sums[..., 0], sums[..., 1])}
+
+
+def _own_ratio(sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
+    entities = np.arange(len(sums))
+    return {CONFIDENCE: bootstrap_ratio(CONFIDENCE, *sums.T, clusters=entities, n=n, seed=seed)}
+
+
+def _letter_counts(settings: Settings) -> dict[str, tuple[float, float]]:
+    """Return by the letter of a comparison whether the draw agrees, and whether it counts."""
+    alone = dataclasses.replace(settings, least=1)
+    read = {letter: draw_agreement(letter, alone)[:2] for letter in LETTERS}
+    return {
+        letter: (0.0, 0.0) if np.isnan(k) else (agree, k) for letter, (agree, k) in read.items()
+    }

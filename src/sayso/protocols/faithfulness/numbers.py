@@ -89,17 +89,6 @@ NUMBERS = MetricTable(
         study=7,
     ),
     Metric(
-        "mfg_aspects",
-        "faithfulness by fact, mean over facts",
-        (
-            "MFG with a vote for each fact of a paragraph (claims about the same fact share the "
-            "vote). Not in the paper."
-        ),
-        symbol="MFG by fact",
-        higher=True,
-        study=8,
-    ),
-    Metric(
         "punting",
         "answers that assert nothing",
         "Share of the answers that make no claim, such as “I don't know”.",
@@ -114,23 +103,7 @@ NUMBERS = MetricTable(
         limits=(-1.0, 1.0),
         head="rank correlation",
     ),
-    Metric(
-        "kendall",
-        "Kendall's tau-b of decisiveness and confidence",
-        "Rank correlation with a correction for ties. Not computed above 3,000 claims.",
-        notation="signed",
-        higher=True,
-        limits=(-1.0, 1.0),
-    ),
     # ---- how the bins of confidence are filled
-    Metric(
-        "thinnest_bin",
-        "claims in the thinnest bin of confidence",
-        "Number of claims in the bin with the fewest, empty bins aside. The slice names the bin.",
-        notation="count",
-        limits=(0.0, math.inf),
-        head="thinnest bin",
-    ),
     Metric(
         "filled_bins",
         "bins of confidence with a claim",
@@ -162,28 +135,6 @@ NUMBERS = MetricTable(
             "Number of facts that a paragraph omits, and of claims without decisiveness or "
             "confidence. The slice gives the reason."
         ),
-        notation="count",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
-        "demonstration_questions",
-        "questions searched for examples",
-        "Number of questions in which examples for prompts are searched. They are not measured.",
-        notation="count",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
-        "entities_set_apart",
-        "entities set aside for examples",
-        "Number of entities whose questions only supply examples for prompts.",
-        notation="count",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
-        "ambiguous_questions",
-        "ambiguous questions",
-        "Number of short questions whose gold answers contradict each other, or which the judge's "
-        "model calls ambiguous.",
         notation="count",
         limits=(0.0, math.inf),
     ),
@@ -263,25 +214,6 @@ NUMBERS = MetricTable(
         head="without noise",
     ),
     Metric(
-        "skill_corrected",
-        "skill without the noise of few draws",
-        "Skill computed from cMFG values that are corrected for the noise of few draws.",
-        notation="signed",
-        higher=True,
-        limits=None,
-    ),
-    Metric(
-        "skill_dec0",
-        "skill with punts counted as decisiveness 0",
-        (
-            "Skill if an answer that asserts nothing has decisiveness 0 and the confidence of the "
-            "plain answer to the same question."
-        ),
-        notation="signed",
-        higher=True,
-        limits=None,
-    ),
-    Metric(
         "cmfg_dec0",
         "cMFG with punts counted as decisiveness 0",
         (
@@ -302,12 +234,6 @@ NUMBERS = MetricTable(
         head="skill",
     ),
     Metric(
-        "cmfg_shared",
-        "cMFG in the shared bins",
-        "cMFG in the bins of confidence that every method fills.",
-        higher=True,
-    ),
-    Metric(
         "skill_gain",
         "gain in skill over the plain question",
         "Skill of a method minus that of the plain question, in the bins that every method fills.",
@@ -317,34 +243,13 @@ NUMBERS = MetricTable(
         head="gain",
     ),
     Metric(
-        "cmfg_gain",
-        "gain in cMFG over the plain question",
-        "cMFG of a method minus that of the plain question, in the bins that every method fills.",
-        notation="signed",
-        higher=True,
-        limits=(-1.0, 1.0),
-        head="gain in cMFG",
-    ),
-    Metric(
         "skill_gain_p",
         "p of the gain in skill",
         "p-value of the gain, corrected for the number of methods (Holm).",
         notation="fraction",
         head="p of the gain",
     ),
-    Metric(
-        "cmfg_gain_p",
-        "p of the gain in cMFG",
-        "p-value of the gain, corrected for the number of methods (Holm).",
-        notation="fraction",
-    ),
     # ---- single bins
-    Metric(
-        "bin_faithfulness",
-        "faithfulness in a bin of confidence",
-        "Mean faithfulness of the claims in one bin of confidence.",
-        higher=True,
-    ),
     Metric(
         "bin_decisiveness",
         "decisiveness in a bin of confidence",
@@ -355,20 +260,7 @@ NUMBERS = MetricTable(
         "confidence in a bin",
         "Mean confidence of the claims in one bin of confidence.",
     ),
-    Metric(
-        "bin_skill",
-        "skill in a bin of confidence",
-        "Skill in one bin: faithfulness there, against all words assigned at random.",
-        notation="signed",
-        higher=True,
-        limits=None,
-    ),
     # ---- single claims and thoughts
-    Metric(
-        "three_way",
-        "claims by confidence, decisiveness and being right",
-        "Share of the claims with this combination of high or low values, right or wrong.",
-    ),
     Metric(
         "unknown_unknown",
         "confident, decisive and wrong",
@@ -388,29 +280,5 @@ NUMBERS = MetricTable(
         notation="signed",
         limits=(-1.0, 1.0),
         head="thought minus answer",
-    ),
-    Metric(
-        "thought_unsaid",
-        "doubt in the thought that the answer does not voice",
-        (
-            "Share of the answers that exceed the decisiveness of the last claim in the reasoning "
-            "by more than 0.1."
-        ),
-        higher=False,
-        head="unsaid doubt",
-    ),
-    Metric(
-        "point",
-        "claims of one confidence and decisiveness",
-        "Number of claims with this confidence and this decisiveness.",
-        notation="count",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
-        "gap",
-        "decisiveness minus confidence of one claim",
-        "Given for the claims whose words are furthest from their confidence.",
-        notation="signed",
-        limits=(-1.0, 1.0),
     ),
 )

@@ -207,24 +207,14 @@ EQUAL_BINS = (
 Column = tuple[str, Slice]
 #: the rest of the paper's Table 1; other definitions; what cMFG by fact is read against
 SCORES = ("cmfg", "mfg", "accuracy", "punting", "spearman", "filled_bins")
-VARIANTS = ("mfg_aspects", "cmfg_plain", "cmfg_dec0", "cmfg_corrected", "over_claim", "over_hedge")
+VARIANTS = ("cmfg_plain", "cmfg_dec0", "cmfg_corrected", "over_claim", "over_hedge")
 BASELINES = ("cmfg_aspects", "cmfg_permuted", "cmfg_half", "cmfg_decisive", "cmfg_oracle")
-GAINS = ("skill_shared", "skill_gain", "skill_gain_p", "cmfg_gain", "shared_bins")
-THOUGHTS = ("thought_minus_said", "thought_unsaid")
-#: claims by confidence, decisiveness and right, with the two failures by name
-THREE_WAY: dict[str, Column] = {
+GAINS = ("skill_shared", "skill_gain", "skill_gain_p", "shared_bins")
+THOUGHTS = ("thought_minus_said",)
+#: the two ways in which decisive words fail
+FAILURES: dict[str, Column] = {
     "unaware of the error: sure, sounds sure, wrong": ("unknown_unknown", ()),
     "unsure, but sounds sure": ("known_unsaid", ()),
-} | {
-    f"{'un' * (sure == 'low')}sure, {'sounds sure' if firm == 'high' else 'hedges'}, "
-    f"{'right' if right == 'yes' else 'wrong'}": (
-        "three_way",
-        slice_of(confidence=sure, decisiveness=firm, right=right),
-    )
-    for sure in ("high", "low")
-    for firm in ("high", "low")
-    for right in ("yes", "no")
-    if (sure, firm, right) != ("high", "high", "no")
 }
 
 
@@ -378,8 +368,8 @@ TERMS = (
     ("dec, con", "In a signature: what read the wording, and what looked for contradictions."),
 )
 METHOD = (
-    "Yona, Aharoni and Geva, arXiv 2405.16908; paragraphs, skill and the three-way table are "
-    "sayso's additions."
+    "Yona, Aharoni and Geva, arXiv 2405.16908; paragraphs, skill and what goes wrong where it "
+    "sounds sure are sayso's additions."
 )
 
 
@@ -435,7 +425,7 @@ def _sections(results: FaithfulnessResults) -> Iterator[Section]:
     yield Section("scores", "How faithful and how often right is each method?", scores)
     blind = table("cMFG by fact, and that of other words for the same claims", BASELINES)
     yield Section("baselines", "What would words that ignore confidence score?", [blind])
-    truth = table("Share of the claims, and counts", THREE_WAY)
+    truth = table("Share of the claims, and counts", FAILURES)
     yield Section("truth", "Is it wrong where it sounds sure?", [truth])
     thoughts = table("Decisiveness of thoughts and answers", THOUGHTS)
     yield Section("thoughts", "Are its thoughts less sure than its answers?", [thoughts])

@@ -57,8 +57,10 @@ class MethodRows(NamedTuple):
     thought: Floats
     thinks: NDArray[np.bool_]
     lost: Counter[str]
-    #: the verdicts on the wording: of which assertion, if the rows were read from a run
+    #: the verdicts on the wording, if the rows were read from a run: of which assertion, and the
+    #: stage of the answers
     targets: Sequence[str] = ()
+    stage: str = ""
 
     @property
     def c(self) -> Floats:
@@ -105,6 +107,7 @@ class MethodRows(NamedTuple):
             choice=self.choice[at],
             entity=self.entity[at],
             name=self.name[at],
+            claims=[p.tolist() for p in parts if len(p)],
         )
 
     def choices(self) -> list[MethodRows]:
@@ -131,7 +134,8 @@ class AnswerRows(NamedTuple):
     """Answers with a claim that has decisiveness and confidence; arrays have one entry for each.
 
     ``f`` faithfulness (Definition 1), ``j`` / ``k`` the claims' mean confidence as a fraction,
-    ``choice``, ``entity`` and ``name`` as in :class:`MethodRows`.
+    ``choice``, ``entity`` and ``name`` as in :class:`MethodRows`, ``claims`` the places of its
+    claims there.
     """
 
     f: Floats
@@ -140,6 +144,7 @@ class AnswerRows(NamedTuple):
     choice: NDArray[np.int64]
     entity: NDArray[np.int64]
     name: NDArray[np.str_]
+    claims: list[list[int]]
 
     @property
     def weight(self) -> Floats:
@@ -150,13 +155,6 @@ class AnswerRows(NamedTuple):
     def counts(self) -> tuple[NDArray[Any], ...]:
         """What cMFG of answers takes, averaged over choices: f, j, k, weight, choice."""
         return self.f, self.j, self.k, self.weight, self.choice
-
-    def choices(self) -> list[AnswerRows]:
-        """Return the answers of each choice of demonstrations; all of them where there is none."""
-        return [
-            AnswerRows(*(column[self.choice == c] for column in self))
-            for c in np.unique(self.choice)
-        ]
 
 
 class AssertionRow(NamedTuple):
@@ -230,14 +228,17 @@ def load_rows(run: Run, settings: Settings) -> list[MethodRows]:
     for form, stages in _stages(run, settings).items():
         rows: dict[str, list[AssertionRow]] = defaultdict(list)
         lost: dict[str, Counter[str]] = defaultdict(Counter)
+        read_in: dict[str, str] = {}
         for stage in stages:
             for method, row in _rows(run, stage, by_id, settings, out, lost):
                 rows[method].append(row)
+                read_in[method] = stage
         plain = {r.question.id: r for r in rows["vanilla"] if not r.punted and r.k == r.k}
         for method in methods.methods_in_list(settings.methods):
             if rows[method] or lost[method]:
                 own = [_withheld(r, plain) for r in rows[method]]
-                every.append(row_arrays(form, method, own, lost[method], clusters))
+                arrays = row_arrays(form, method, own, lost[method], clusters)
+                every.append(arrays._replace(stage=read_in.get(method, "")))
     return every
 
 

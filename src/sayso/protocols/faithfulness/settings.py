@@ -37,6 +37,9 @@ STAGES = {
     "long": ("long", "methods-long", "refined-long"),
 }
 
+#: settings that two runs may differ in without being asked: what is compared, and what it does
+#: not rest on
+FREE = ("model", "data", "ci", "methods", "demos")
 MOST_DRAWS = 1000
 #: values of ``demos.data`` that name no data set
 AUTO, HELD_OUT = "auto", "held-out"
@@ -156,7 +159,7 @@ class Settings:
     )
     high: Share = measure_field(
         0.75,
-        "threshold from which an answer counts as decisive or confident in the three-way table",
+        "threshold from which an answer counts as decisive or confident",
     )
     shared_least: Annotated[int, Meta(ge=5, le=1_000_000)] = measure_field(
         10,

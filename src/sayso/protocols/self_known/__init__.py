@@ -29,14 +29,11 @@ __all__ = ["SELF_KNOWN", "SelfKnownDecoding", "SelfKnownDraws", "Settings"]
 if TYPE_CHECKING:
     from sayso.protocols.self_known import cautious as _cautious
     from sayso.protocols.self_known import collect as _collect
-    from sayso.protocols.self_known import compare as _compare
-    from sayso.protocols.self_known import correct as _correct
     from sayso.protocols.self_known import layouts as _layouts
     from sayso.protocols.self_known import measure as _measure
     from sayso.protocols.self_known import report as _report
 else:  # they load much, and a page of help needs nothing of them
     _cautious, _collect = Later(f"{__name__}.cautious"), Later(f"{__name__}.collect")
-    _compare, _correct = Later(f"{__name__}.compare"), Later(f"{__name__}.correct")
     _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
     _report = Later(f"{__name__}.report")
 
@@ -57,11 +54,10 @@ SELF_KNOWN = Protocol(
     collect=_collect.collect,
     measure=_measure.estimates,
     cautions=_measure.cautions,
-    compare=_compare.compare,
-    studied=_compare.numbers,
+    numbers=_measure.numbers,
+    free=settings.FREE,
     report=_report,
     layouts=_layouts.layouts,
-    corrected=_correct.corrected,
     reads_texts=True,
     off_by_default=(
         "retrieval",

@@ -1,46 +1,53 @@
-"""Every number of a self_known run: pure, from what is stored.
+"""Every number of a self_known run, declared once: pure, from what is stored.
 
 Tu et al., arXiv 2411.15993. Claims labeled irrelevant or not at all enter no share of supported
-claims. Resamples are of entities: all claims of a text move together.
+claims. Resamples are of entities: all claims of a text move together. Two sets of texts, of two
+runs or of two methods of one, are joined by what was asked. Claims are each side's own, so that
+differences of shares of claims are of two ratios, not of matched claims.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple, get_args
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.agreement import kappa
-from sayso.metrics.arrays import divide
+from sayso.metrics.arrays import Floats, divide
 from sayso.metrics.factuality import (
-    Average,
     Curve,
     cross_fit,
     curve_correlation,
-    curve_rows,
     equal_length,
     f1_at_k,
     in_sample_factuality,
     judged,
     judged_counts,
     length_penalty,
-    position_trend,
     unsupported_before,
 )
-from sayso.metrics.factuality import precision as supported_share
-from sayso.metrics.intervals import (
-    bootstrap,
-    bootstrap_difference,
-    bootstrap_ratio,
-    bootstrap_share,
-    within,
+from sayso.metrics.intervals import Range, bootstrap, bootstrap_ratio, no_difference, within
+from sayso.metrics.ranking import auroc, bootstrap_auroc
+from sayso.protocols.declared import (
+    RUN,
+    Counted,
+    Declared,
+    Rows,
+    Sums,
+    Use,
+    Weighted,
+    differences,
+    estimates_of,
+    ones,
+    share_of_rows,
 )
-from sayso.metrics.ranking import bootstrap_auroc
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import Beside, Run
+from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.rows import (
     LABELS,
     PEOPLE,
@@ -48,7 +55,6 @@ from sayso.protocols.self_known.rows import (
     SUPPORT,
     SUPPORTED,
     UNSUPPORTED,
-    Floats,
     Ints,
     LongAnswers,
     checkers,
@@ -59,8 +65,10 @@ from sayso.protocols.settings import tokens_for
 from sayso.records import (
     ClaimQuestion,
     Estimate,
+    Signature,
     Slice,
     Verdict,
+    part_of,
     signature_of,
     signature_text,
     slice_of,
@@ -71,30 +79,58 @@ Mask = NDArray[np.bool_]
 PEOPLE_SAID = "people"
 
 
-def estimates(run: Run, settings: Settings) -> list[Estimate]:
-    """Return every estimate of a run, signed."""
-    numbers: list[Estimate] = []
-    every = load_long_answers(run)
-    k, by = settings.k or wanted_facts(every), claim_signers(run)
+def numbers(
+    run: Run, settings: Settings, people: Run | None = None, beside: Beside | None = None
+) -> list[Declared]:
+    """Return the numbers of a run, declared: of it alone, as people read it, or beside others.
+
+    People's labels of claims correct shares of claims. FActScore is a mean over texts, of which
+    whole ones would have to be labeled. Nothing is corrected where people labeled the claims before
+    the run was measured: then nothing is left of the checker in it.
+    """
+    found: list[Declared] = []
+    if people is not None:
+        checked = run.has(f"verdicts/{SUPPORT}") and not run.has(f"verdicts/{PEOPLE}")
+        for texts in load_long_answers(people) if checked else ():
+            found += _read_by_people(_MethodRows(run, settings, texts))
+        return found
+    every = _stored_texts(run)
+    k, first = settings.k or wanted_facts(every), common_length(every)
     for texts in every:
-        of_method = [
-            *answer_counts(texts),
-            *unread(run, texts),
-            *precision_estimates(texts, settings, k),
-            *aspects(run, texts, settings),
-            *position_curves(texts, settings),
-            *wording(run, texts, settings),
-            *self_knowledge_estimates(run, texts, settings),
-            *remedied(run, texts, settings),
-            *uncertainty(run, texts, settings),
-            *checker_estimates(run, texts, settings),
+        of = _MethodRows(run, settings, texts)
+        found += [*_whole_texts(of), *_along(of), *_opinions(of)]
+        if beside is None:
+            found += [
+                *_lengths(of, k, first), *_requested(of), *_counts_along(of), *_wording(of),
+                *_equation3(of), *_flips_along(of), *_scores(of), *_checker(of),
+            ]  # fmt: skip
+    return found
+
+
+def estimates(run: Run, settings: Settings) -> list[Estimate]:
+    """Return the estimate of every number of a run, then what is no statistic of rows, signed."""
+    every = _stored_texts(run)
+    found = [*estimates_of(numbers(run, settings), settings.resamples, settings.ci_seed)]
+    by = claim_signers(run)
+    for texts in every:
+        others = (
+            *answer_counts(texts), *unread(run, texts), *opinions(run, texts, settings),
+            *gains_over_plain(run, every, texts, settings),
+        )  # fmt: skip
+        signature = signature_of_method(run, settings, texts.method, by)
+        method = slice_of(method=texts.method)
+        found += [
+            msgspec.structs.replace(
+                e, where=method + e.where, signature=signature_of(e.name, signature)
+            )
+            for e in others
         ]
-        topics = len(set(texts.names))
-        of_method = [e if topics >= LEAST_TOPICS else _without_parts(e) for e in of_method]
-        numbers += [signed_method(run, settings, _bounded(e), texts.method, by) for e in of_method]
-    for texts, e in (*same_length(every, settings), *gains_over_plain(run, every, settings)):
-        numbers.append(signed_method(run, settings, _bounded(e), texts.method, by))
-    return numbers
+    few = {texts.method for texts in every if len(set(texts.names)) < LEAST_TOPICS}
+    return [_bounded(_without_parts(e) if part_of(e.where, "method") in few else e) for e in found]
+
+
+def _stored_texts(run: Run) -> list[LongAnswers]:
+    return run.once("long answers", lambda: load_long_answers(run))
 
 
 def claim_signers(run: Run) -> dict[str, str]:
@@ -111,23 +147,19 @@ def claim_signers(run: Run) -> dict[str, str]:
     }
 
 
-def signed_method(
-    run: Run,
-    settings: Settings,
-    estimate: Estimate,
-    method: str,
-    by: Mapping[str, str] | None = None,
-) -> Estimate:
-    """Return an estimate of a method, or with "" of all, with every setting that made it."""
+def signature_of_method(
+    run: Run, settings: Settings, method: str, by: Mapping[str, str]
+) -> Signature:
+    """Return every setting behind the numbers of a method; ``by`` is :func:`claim_signers`."""
     s = settings
     answer = f"{s.ask}-T{s.answer.temperature:g}/{tokens_for(s.answer, 'long')}"
     if s.keep_answered:
         answer += f"/kept-{s.keep_answered}"
     if method == "cautious":
         answer += f"/cautious-{s.answer.candidates}@{s.answer.sure:g}"
-    signature = run.signature(
-        method=method or "all",
-        **(claim_signers(run) if by is None else by),
+    return run.signature(
+        method=method,
+        **by,
         asked_by=f"{s.claims}/{s.support}/{s.nli if s.support == 'nli' else '-'}",
         knowledge=f"{s.knowledge}-top{s.passages}",
         answer=answer,
@@ -143,11 +175,6 @@ def signed_method(
         retrieval=str(s.retrieval),
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
         texts=(s.prompt_folder and "own") or "shipped",
-    )
-    return msgspec.structs.replace(
-        estimate,
-        where=(slice_of(method=method) if method else ()) + estimate.where,
-        signature=signature_of(estimate.name, signature),
     )
 
 
@@ -172,6 +199,12 @@ BY_MODE = {
 }
 
 
+#: reasons why a text has no claims to be counted
+EMPTY, NO_CLAIM = "empty", "no claim"
+SILENT = (
+    "These texts are refusals that the filter's phrases miss, hold only code, verse, instructions "
+    "and the like, or could not be read. They count as 0 claims and are left out of factuality."
+)
 #: in the signature of claims that rules checked
 BY_RULES = "support-rules@"
 RULES_CHECK = (
@@ -207,22 +240,18 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
                 f"{method}: {_percent(e.value)} of the claims have no label ({reason}). The bounds "
                 "of factuality show how much these claims could change it."
             )
-        if e.name == "answers_without_claims" and (e.value or 0) >= UNCHECKED:
-            lines.append(
-                f"{method}: {_percent(e.value)} of the answers lack some claims ({why}) and are "
-                "left out of every number."
-            )
-        if e.name == "answers_without_a_claim" and (e.value or 0) >= UNCHECKED:
-            lines.append(
-                f"{method}: {_percent(e.value)} of the texts claim nothing. These texts are "
-                "refusals that the filter's phrases miss, hold only code, verse, instructions and "
-                "the like, or could not be read. They count as 0 claims and are left out of "
-                "factuality."
-            )
-        if e.name == "empty_texts":
+        if e.name == "answers_without_claims" and why == EMPTY:
             empty[method] = e.value or 0
-            if empty[method] >= UNCHECKED:
-                lines.append(f"{method}: {counted_empty(e)} and left out.")
+        if e.name == "answers_without_claims" and (e.value or 0) >= UNCHECKED:
+            lack = (
+                f"{_percent(e.value)} of the answers lack some claims ({why}) "
+                "and are left out of every number."
+            )
+            if why == EMPTY:
+                lack = f"{counted_empty(e)} and left out."
+            if why == NO_CLAIM:
+                lack = f"{_percent(e.value)} of the texts claim nothing. {SILENT}"
+            lines.append(f"{method}: {lack}")
         if e.name == "response_rate" and e.value is not None:
             declined[method] = 1 - e.value
         if e.name in BY_MODE and "part" not in place and e.value is not None:
@@ -248,7 +277,89 @@ def _percent(value: float | None) -> str:
     return f"{value or 0:.0%}".replace("%", " %")
 
 
-# ---- shares and means with their intervals
+# ---- rows of texts, sentences and claims, and what is declared of them
+
+#: topics below which nothing along the text has an interval, and no movement is told
+LEAST_TOPICS = 10
+PAIR: frozenset[Use] = RUN | {"pair"}
+STUDIED: frozenset[Use] = PAIR | {"study"}
+LABELED: frozenset[Use] = frozenset({"people"})
+
+
+class _MethodRows:
+    """The texts of one method of a run as rows, and the settings behind numbers of them.
+
+    Two runs are joined by the prompt, and by the text's number among those to one prompt.
+    """
+
+    def __init__(self, run: Run, settings: Settings, texts: LongAnswers) -> None:
+        self.run, self.settings, self.texts = run, settings, texts
+        signers = run.once("claim signers", lambda: claim_signers(run))
+        self.signature = signature_of_method(run, settings, texts.method, signers)
+        answered = Counter[str]()
+        keys = []
+        for g in texts.kept:
+            keys.append((g.question, answered[g.question]))
+            answered[g.question] += 1
+        names = np.array(texts.names, dtype=np.str_)
+        self.by_text = Rows(keys, texts.entity, names, called="text")
+        #: texts of a prompt, of which each run may count others
+        self.unpaired = dataclasses.replace(self.by_text, paired=False)
+        self.place = texts.places(settings.bins, settings.closed)
+        self.claim_place = texts.claim_places(settings.bins, settings.closed)
+        #: claims S, NS, IR and unlabeled of each sentence
+        self.counts = texts.counts()
+
+    def _inside(self, text: Ints) -> Rows:
+        keys, entity, names = self.by_text.keys, self.by_text.entity, self.by_text.names
+        return Rows([keys[n] for n in text], entity[text], names[text], paired=False, called="text")
+
+    @cached_property
+    def by_sentence(self) -> Rows:
+        """The sentences of all texts."""
+        return self._inside(self.texts.s_text)
+
+    @cached_property
+    def by_claim(self) -> Rows:
+        """The claims of all texts, with their verdicts."""
+        run, texts = self.run, self.texts
+        asked = {}
+        if run.has(f"verdicts/{SUPPORT}"):
+            asked = {v.target: v.asked for v in run.verdicts(SUPPORT)}
+        places = [(c.id, asked[c.id]) if c.id in asked else None for c in texts.claims]
+        return dataclasses.replace(
+            self._inside(texts.text), stage=SUPPORT, places=places, read=texts.label >= 0
+        )
+
+    @cached_property
+    def own(self) -> list[OwnAnswers]:
+        """What the model said of each claim, by way of asking."""
+        return own_answers(self.run, self.texts)
+
+    def number(
+        self, name: str, of: Counted, where: Slice = (), uses: frozenset[Use] = RUN, **own: Any
+    ) -> Declared:
+        """Return a number of these texts; ``own`` are further fields of :class:`Declared`."""
+        metric = NUMBERS[name]
+        if not of.counts.any():
+            uses -= {"study"}
+        return Declared(
+            name, slice_of(method=self.texts.method) + where, of, self.signature, uses,
+            metric.limits, metric.higher, **own,
+        )  # fmt: skip
+
+    def parts(self) -> Iterator[tuple[int, Slice]]:
+        """Yield each part of the text, the first being 0, with its slice: ``part:1/5``."""
+        bins = self.settings.bins
+        yield from ((part, slice_of(part=f"{part + 1}/{bins}")) for part in range(bins))
+
+    def whole_and_parts(self) -> Iterator[tuple[Slice, Mask]]:
+        """Yield which claims are in the whole text and in each part of it, by slice."""
+        yield (), np.ones(len(self.texts.claims), dtype=bool)
+        yield from ((where, self.claim_place == part) for part, where in self.parts())
+
+
+# ---- ratios of sums, means and shares with their intervals
 
 #: what a mean of counts is called at its end: its scale has no upper limit
 OF_COUNTS = ("_per_sentence", "_per_answer")
@@ -272,9 +383,70 @@ def _bounded(estimate: Estimate) -> Estimate:
     return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
 
 
-def _again(settings: Settings) -> dict[str, Any]:
-    """Return the keywords of the bootstrap that settings choose."""
-    return {"n": settings.resamples, "seed": settings.ci_seed}
+def _without_parts(estimate: Estimate) -> Estimate:
+    """Return a number of one part of the text without its interval, of too few topics to have one.
+
+    A handful of texts bound it hardly at all, and the intervals of one or two that have a part are
+    as wide as the scale.
+    """
+    if estimate.low is None or not part_of(estimate.where, "part"):
+        return estimate
+    problem = f"no interval by part: it needs {LEAST_TOPICS} topics"
+    return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
+
+
+def _of_enough(estimate: Estimate, texts: int, topics: int) -> Estimate:
+    """Return a number about how texts move; without its interval where they are too few."""
+    if estimate.value is None or topics >= LEAST_TOPICS:
+        return estimate
+    some = f"{texts} text{'s' * (texts != 1)}"
+    about = "" if texts == topics else f" about {topics} topic{'s' * (topics != 1)}"
+    problem = f"{some}{about} cannot show a trend, which needs {LEAST_TOPICS} topics"
+    return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
+
+
+def ratio_of_sums(top: Floats, bottom: Floats, weights: Floats | None = None) -> Any:
+    """Return sum(top) / sum(bottom), weights (n,) or (B, n)."""
+    w = np.ones(len(top)) if weights is None else np.asarray(weights)
+    ratio = divide(w @ top, w @ bottom)
+    return ratio if np.ndim(ratio) else float(ratio)
+
+
+def _ratio(
+    top: Floats,
+    bottom: Floats,
+    clusters: Ints,
+    n: int,
+    seed: int,
+    limits: Range | None = (0.0, 1.0),
+) -> Estimate:
+    """Return a ratio of sums of the rows whose numerator is none of NaN."""
+    use = ~np.isnan(top)
+    name = ratio_of_sums.__name__
+    return bootstrap_ratio(name, top[use], bottom[use], clusters[use], n, seed, limits)
+
+
+def _bias(top: Floats, bottom: Floats, clusters: Ints, n: int, seed: int) -> Estimate:
+    """Return the mean of differences."""
+    return within(_ratio(top, bottom, clusters, n, seed, None))
+
+
+#: a ratio of sums and a mean in 0..1, of counts, and of differences
+RATIO = Weighted(ratio_of_sums, _ratio, combined=False)
+COUNT = RATIO._replace(own=partial(_ratio, limits=(0.0, np.inf)))
+BIAS = RATIO._replace(own=_bias)
+
+
+def _mean(
+    rows: Rows,
+    values: Floats,
+    use: ArrayLike = True,
+    metric: Weighted = RATIO,
+    lost: Mask | None = None,
+) -> Counted:
+    """Return the mean of values (n,) of the rows in ``use``."""
+    columns = [np.where(use, values, np.nan), np.ones(len(values))]
+    return Counted(rows, metric, columns, lost)
 
 
 def _count_share(name: str, top: int, bottom: int, where: Slice = ()) -> Estimate:
@@ -290,49 +462,21 @@ def _count_share(name: str, top: int, bottom: int, where: Slice = ()) -> Estimat
     )
 
 
-def _share(name: str, hit: Mask, of: Mask, clusters: Ints, settings: Settings) -> Estimate:
-    """Return the share of ``hit`` among ``of``; what is not in ``of`` is missing."""
-    share = bootstrap_share(name, hit, of, clusters, **_again(settings))
-    return msgspec.structs.replace(share, missing=int((~of).sum()))
-
-
-def _mean(
-    name: str,
-    values: Floats,
-    clusters: Ints,
-    settings: Settings,
-    limits: tuple[float, float] | None = (0.0, 1.0),
-) -> Estimate:
-    """Return the mean of values (n,)."""
-    ones = np.ones(len(values))
-    return bootstrap_ratio(name, values, ones, clusters, limits=limits, **_again(settings))
-
-
-def _at(estimate: Estimate, part: int, settings: Settings) -> Estimate:
-    return msgspec.structs.replace(estimate, where=part_slice(part, settings))
-
-
-def part_slice(part: int, settings: Settings) -> Slice:
-    """Return the slice of one part of the text, the first being 0: ``part:1/5``."""
-    return slice_of(part=f"{part + 1}/{settings.bins}")
-
-
 # ---- how many answers and claims count, and why the others do not
 
 
 def answer_counts(texts: LongAnswers) -> Iterator[Estimate]:
     """Yield how many answers there are and why some do not count."""
     kept, claims = len(texts.kept), len(texts.claims)
-    answering = kept + texts.aside
-    rate = _count_share("response_rate", answering, texts.answers - texts.failed)
+    came = texts.answers - texts.failed
+    rate = _count_share("response_rate", kept + texts.aside, came)
     problem = rate.problem and "no answer came"
     yield msgspec.structs.replace(rate, missing=texts.failed, problem=problem)
-    if texts.aside:
-        yield _count_share("kept_answers", kept, answering)
     if texts.empty:
-        yield _count_share("empty_texts", texts.empty, texts.answers - texts.failed)
+        yield _count_share("answers_without_claims", texts.empty, came, slice_of(problem=EMPTY))
     if kept:
-        yield _count_share("answers_without_a_claim", kept - len(set(texts.text.tolist())), kept)
+        bare = kept - len(set(texts.text.tolist()))
+        yield _count_share("answers_without_claims", bare, kept, slice_of(problem=NO_CLAIM))
     lost = Counter(problem for problem in texts.problem if problem is not None)
     for why, number in sorted(lost.items()):
         yield _count_share("claims_without_label", number, claims, slice_of(problem=why))
@@ -353,7 +497,7 @@ def unread(run: Run, texts: LongAnswers) -> Iterator[Estimate]:
         yield _count_share("answers_without_claims", lost, len(texts.kept), where)
 
 
-# ---- whole answers: FActScore, its relatives, length
+# ---- whole texts: FActScore, its relatives, length
 
 #: a domain with fewer answers than this gets no number of its own
 LEAST_ANSWERS = 5
@@ -368,44 +512,50 @@ def wanted_facts(every: Sequence[LongAnswers]) -> int:
     return max(1, int(np.median(sizes))) if sizes else 1
 
 
-def precision_estimates(texts: LongAnswers, settings: Settings, k: int) -> Iterator[Estimate]:
-    """Yield FActScore, its parts, and what to read with it, over answers; ``k`` of F1@K."""
-    table = texts.per_answer()
-    s, ns, ir, lost = table.T
+def _factscore(of: _MethodRows) -> Declared:
+    s, ns, _, lost = of.texts.per_answer().T
+    rated = s + ns
+    nothing = np.zeros(len(s), dtype=bool)
+    bounds = _bound(s, rated + lost), _bound(s + lost, rated + lost)
+    return of.number(
+        "factscore", _mean(of.by_text, divide(s, rated), lost=nothing), uses=STUDIED,
+        missing=int(lost.sum()), bounds=bounds,
+    )  # fmt: skip
+
+
+def _whole_texts(of: _MethodRows) -> Iterator[Declared]:
+    """Yield FActScore, the share of all claims, and claims per text."""
+    table = of.texts.per_answer()
+    s, ns = table.T[:2]
+    yield _factscore(of)
+    pooled = Counted(of.by_text, RATIO, [s, s + ns])
+    yield of.number("factuality_micro", pooled, uses=PAIR)
+    size = _mean(of.by_text, table.sum(axis=1), metric=COUNT)
+    yield of.number("claims_per_answer", size, uses=STUDIED)
+
+
+def _lengths(of: _MethodRows, k: int, first: int) -> Iterator[Declared]:
+    """Yield what to read with FActScore; ``k`` of F1@K, ``first`` of precision at equal length."""
+    texts, rows = of.texts, of.by_text
+    s, ns, ir, _ = texts.per_answer().T
     rated = s + ns
     some = rated > 0
-    share = np.divide(s, rated, out=np.zeros_like(s), where=some)
-
-    def ratio(name: str, top: Floats, bottom: Any, use: Any = slice(None)) -> Estimate:
-        return bootstrap_ratio(name, top[use], bottom[use], texts.entity[use], **_again(settings))
-
-    def per(name: str, top: Floats, bottom: Floats) -> Estimate:
-        limits = (0.0, np.inf)
-        return bootstrap_ratio(name, top, bottom, texts.entity, limits=limits, **_again(settings))
-
-    yield msgspec.structs.replace(
-        ratio("factscore", share, some, some),
-        missing=int(lost.sum()),
-        bound_low=_bound(s, rated + lost),
-        bound_high=_bound(s + lost, rated + lost),
-    )
-    penalty = np.array([length_penalty(int(n), settings.gamma) or 0.0 for n in rated])
-    yield ratio("factscore_penalized", share * penalty, some, some)
-    yield ratio("factuality_micro", s, rated)
+    share = divide(s, rated)
+    penalty = np.array([length_penalty(int(n), of.settings.gamma) or 0.0 for n in rated])
+    yield of.number("factscore_penalized", _mean(rows, share * penalty))
     f1 = np.array([f1_at_k(a, b, k) or 0.0 for a, b in zip(s, ns, strict=True)])
-    yield msgspec.structs.replace(ratio("f1_at_k", f1, some, some), where=slice_of(k=str(k)))
-    yield ratio("irrelevant_share", ir, rated + ir)
-    claims, ones = table.sum(axis=1), np.ones(len(table))
-    sentences = np.bincount(texts.s_text, minlength=len(ones)).astype(np.float64)
-    yield per("claims_per_answer", claims, ones)
-    yield per("sentences_per_answer", sentences, ones)
-    yield per("claims_per_sentence", claims, sentences)
+    yield of.number("f1_at_k", _mean(rows, f1, some), slice_of(k=str(k)))
+    yield of.number("irrelevant_share", Counted(rows, RATIO, [ir, rated + ir]))
     for domain in dict.fromkeys(texts.domain.tolist()):
         own = some & (texts.domain == domain)
         if domain and own.sum() >= LEAST_ANSWERS and not own[some].all():
-            where = slice_of(domain=domain)
-            yield msgspec.structs.replace(ratio("factscore", share, some, own), where=where)
-            yield msgspec.structs.replace(ratio("factuality_micro", s, rated, own), where=where)
+            yield of.number("factscore", _mean(rows, share, own), slice_of(domain=domain))
+    if first:
+        right, _ = equal_length(_labels(texts), first)
+        hit = np.array(right) / first
+        of_long = share_of_rows("precision_at_length")
+        long = Counted(rows.take(rated >= first), of_long, [np.stack([1 - hit, hit], axis=1)])
+        yield of.number("precision_at_length", long, slice_of(first=str(first)))
 
 
 def _bound(top: Floats, bottom: Floats) -> float | None:
@@ -414,32 +564,14 @@ def _bound(top: Floats, bottom: Floats) -> float | None:
     return float((top[some] / bottom[some]).mean()) if some.any() else None
 
 
-def same_length(
-    every: list[LongAnswers], settings: Settings
-) -> Iterator[tuple[LongAnswers, Estimate]]:
-    """Yield each method's precision over the first rated claims of its answers, as many for all.
+def common_length(every: Sequence[LongAnswers]) -> int:
+    """Return how many claims of a text count for precision at equal length; 0 without any.
 
     The number is the median of the shortest method, so that a method gains nothing by brevity.
     """
-    ordered = {texts.method: _labels(texts) for texts in every}
-    sizes = {
-        method: np.array([sum(x in ("S", "NS") for x in one) for one in labels])
-        for method, labels in ordered.items()
-    }
-    lengths = [
-        float(np.median([n for n, one in zip(sizes[m], labels, strict=True) if one]))
-        for m, labels in ordered.items()
-        if any(labels)
-    ]
-    first = int(min(lengths)) if lengths else 0
-    for texts in every if first else ():
-        s, _ = equal_length(ordered[texts.method], first)
-        long = sizes[texts.method] >= first
-        of = np.ones(len(s), dtype=bool)
-        share = bootstrap_share(
-            "precision_at_length", np.array(s) / first, of, texts.entity[long], **_again(settings)
-        )
-        yield texts, msgspec.structs.replace(share, where=slice_of(first=str(first)))
+    tables = [t.per_answer() for t in every]
+    sizes = [table[table.sum(axis=1) > 0, :2].sum(axis=1) for table in tables]
+    return int(min((float(np.median(own)) for own in sizes if len(own)), default=0.0))
 
 
 def _labels(texts: LongAnswers) -> list[list[str]]:
@@ -452,144 +584,147 @@ def _labels(texts: LongAnswers) -> list[list[str]]:
     return labels
 
 
+def _requested(of: _MethodRows) -> Iterator[Declared]:
+    """Yield recall of the facts that the data ask for."""
+    run, texts = of.run, of.texts
+    table = f"{STAGE}-aspects"
+    row = {g.id: n for n, g in enumerate(texts.kept)}
+    stored = run.verdicts(table) if run.has(f"verdicts/{table}") else []
+    found = [v for v in stored if v.target in row]
+    if not found:
+        return
+    at = np.array([row[v.target] for v in found])
+    values = np.array([v.value or "" for v in found], dtype=np.str_)
+    rows = Rows([v.asked for v in found], texts.entity[at], of.by_text.names[at])
+    told = Counted(rows, share_of_rows("recall"), [ones(values == "correct", values != "")])
+    yield of.number("recall", told, missing=int((values == "").sum()))
+
+
 # ---- factuality along the text (section 3)
 # Sentence i of n lies at i/n in right-closed parts. Texts shorter than the number of parts never
-# reach the first: ``factuality_long`` is the same curve over texts of that many sentences or more,
-# so that the composition effect is seen.
+# reach the first, so that the slope is measured inside texts.
 
 #: column of Texts.counts -> what a mean of it is called
 COUNTED = {0: "supported", 1: "unsupported", 2: "irrelevant"}
 
 
-def position_curves(texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
-    """Yield shares and counts by part of the text, the trend inside texts, last minus first."""
-    table = texts.counts()
-    place = texts.places(settings.bins, settings.closed)
-    cluster = texts.entity[texts.s_text]
-    averages: tuple[Average, ...] = ("sentence", "generation", "micro")
-    for average in averages:
-        name = "factuality" if average == settings.average else f"factuality_by_{average}"
-        yield from _curve(name, texts, table, place, settings, average)
-    enough = texts.s_count >= settings.bins
-    if not enough.all():
-        at = np.where(enough, place, -1)
-        yield from _curve("factuality_long", texts, table, at, settings, settings.average)
-    # a sentence of which no claim has a label says nothing of how many are unsupported
-    labeled = table[:, :3].sum(axis=1) > 0
-    for column, label in COUNTED.items():
-        count = table[:, column]
-        share = divide(count, table[:, :3].sum(axis=1))
-        for name, values, limits in (
-            (f"{label}_per_sentence", count, (0.0, float("inf"))),
-            (f"{label}_share", share, (0.0, 1.0)),
-        ):
-            for part in range(settings.bins):
-                here = labeled & (place == part)
-                mean = _mean(name, values[here], cluster[here], settings, limits)
-                yield _at(mean, part, settings)
-    some = table.sum(axis=1) > 0
-    for part in range(settings.bins):
-        here = place == part
-        number = Estimate("sentences", value=float(here.sum()), n=int((here & some).sum()))
-        yield _at(number, part, settings)
-    yield from _trend(texts, table, place, settings)
+def _along(of: _MethodRows) -> Iterator[Declared]:
+    """Yield S/(S+NS) of each part of the text, and its slope inside texts."""
+    s, ns, _, lost = of.counts.T
+    rated, text = s + ns, of.texts.s_text
+    share = divide(s, rated)
+    for part, where in of.parts():
+        here = of.place == part
+        some = here & (rated > 0)
+        if of.settings.average == "micro":
+            counted = Counted(of.by_sentence, RATIO, [np.where(some, s, np.nan), rated])
+        elif of.settings.average == "generation":
+            count = len(of.texts.kept)
+            total = np.bincount(text[some], share[some], minlength=count)
+            means = divide(total, np.bincount(text[some], minlength=count))
+            counted = _mean(of.unpaired, means)
+        else:
+            counted = _mean(of.by_sentence, share, some)
+        missing = int(lost[here].sum())
+        yield of.number("factuality", counted, where, PAIR, missing=missing, least=LEAST_TOPICS)
+    across, spread, sentences = _slopes(of.texts, share)
+    slope = RATIO._replace(own=partial(_slope, sentences))
+    sums = Counted(of.unpaired, slope, [across, spread])
+    yield of.number("trend", sums, uses=PAIR, least=LEAST_TOPICS)
 
 
-def _curve(
-    name: str, texts: LongAnswers, table: Floats, place: Ints, settings: Settings, average: Average
-) -> Iterator[Estimate]:
-    """Yield S/(S+NS) of each part of the text."""
-    for part in range(settings.bins):
-        here = place == part
-        supported, unsupported = table[here, 0], table[here, 1]
-        top, bottom, row = curve_rows(
-            supported, supported + unsupported, texts.s_text[here], average
-        )
-        # rows are numbered by the texts that have a sentence here
-        present = np.unique(texts.s_text[here])
-        cluster = texts.entity[present[row]] if len(row) else np.zeros(0)
-        ratio = bootstrap_ratio(name, top, bottom, cluster, **_again(settings))
-        missing = int(table[here, 3].sum())
-        yield _at(msgspec.structs.replace(ratio, missing=missing), part, settings)
+def _slopes(texts: LongAnswers, share: Floats) -> tuple[Floats, Floats, int]:
+    """Return each text's sums, whose ratio is the slope inside texts, and how many sentences count.
 
-
-#: topics below which nothing along the text has an interval, and no movement is told
-LEAST_TOPICS = 10
-
-
-def _of_enough(estimate: Estimate, texts: int, topics: int) -> Estimate:
-    """Return a number about how texts move; without its interval where they are too few."""
-    if estimate.value is None or topics >= LEAST_TOPICS:
-        return estimate
-    some = f"{texts} text{'s' * (texts != 1)}"
-    about = "" if texts == topics else f" about {topics} topic{'s' * (topics != 1)}"
-    problem = f"{some}{about} cannot show a trend, which needs {LEAST_TOPICS} topics"
-    return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
-
-
-def _without_parts(estimate: Estimate) -> Estimate:
-    """Return a number of one part of the text without its interval, of too few topics to have one.
-
-    A handful of texts bound it hardly at all, and the intervals of one or two that have a part are
-    as wide as the scale.
+    The sums (t,) are those of :func:`sayso.metrics.position_trend`, NaN for a text with fewer than
+    two sentences with a ``share`` (m,).
     """
-    if estimate.low is None or "part" not in dict(estimate.where):
-        return estimate
-    problem = f"no interval by part: it needs {LEAST_TOPICS} topics"
-    return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
+    some = ~np.isnan(share)
+    text, count = texts.s_text[some], len(texts.kept)
+    size = np.bincount(text, minlength=count)
 
+    def centered(values: Floats) -> Floats:
+        sums = np.bincount(text, weights=values, minlength=count)
+        return np.asarray(values - (sums / np.maximum(size, 1))[text])
 
-def _trend(
-    texts: LongAnswers, table: Floats, place: Ints, settings: Settings
-) -> Iterator[Estimate]:
-    """Yield the slope inside texts with its p, and the last part minus the first."""
-    share = divide(table[:, 0], table[:, 0] + table[:, 1])
-    cluster = texts.entity[texts.s_text]
-    trend = position_trend(share, texts.position, texts.s_text, cluster, **_again(settings))
-    size: dict[str, Any] = {"n": trend.sentences, "problem": trend.problem}
-    slope = Estimate("trend", value=trend.slope, low=trend.low, high=trend.high, **size)
-    yield _of_enough(slope, trend.texts, trend.clusters)
-    yield Estimate("trend_p", value=trend.p, **size)
-    first, last = ((place == part) & ~np.isnan(share) for part in (0, settings.bins - 1))
-    if not (first.any() and last.any()):
-        yield Estimate("last_minus_first", problem="no sentence with claims at one of the ends")
-        return
-    difference = bootstrap_difference(
-        _weighted_mean,
-        (share[last],),
-        (share[first],),
-        clusters=cluster[last],
-        second_clusters=cluster[first],
-        name="last_minus_first",
-        **_again(settings),
+    x, y = centered(texts.position[some]), centered(share[some])
+    across, spread = (
+        np.where(size > 1, np.bincount(text, weights=product, minlength=count), np.nan)
+        for product in (x * y, x * x)
     )
-    fewer = min((texts.s_text[end] for end in (first, last)), key=lambda rows: len(set(rows)))
-    yield _of_enough(within(difference), len(set(fewer)), len(set(texts.entity[fewer])))
+    return across, spread, int(size[size > 1].sum())
 
 
-def _weighted_mean(values: Floats, weights: Floats | None = None) -> Any:
-    """Return the weighted mean of ``values`` (n,), weights (n,) or (B, n)."""
-    return ratio_of_sums(values, np.ones(len(values)), weights)
+def _slope(
+    sentences: int, across: Floats, spread: Floats, clusters: Ints, n: int, seed: int
+) -> Estimate:
+    """Return the slope inside texts of the sums of each."""
+    use = ~np.isnan(across)
+    if not use.any():
+        return Estimate("trend", problem="no text has two sentences with claims")
+    topics = clusters[use]
+    slope = bootstrap(
+        ratio_of_sums, across[use], spread[use], clusters=topics, n=n, seed=seed, limits=None
+    )
+    slope = msgspec.structs.replace(slope, n=sentences)
+    return _of_enough(slope, int(use.sum()), len(np.unique(topics)))
 
 
-def ratio_of_sums(top: Floats, bottom: Floats, weights: Floats | None = None) -> Any:
-    """Return sum(top) / sum(bottom), weights (n,) or (B, n)."""
-    w = np.ones(len(top)) if weights is None else np.asarray(weights)
-    ratio = divide(w @ top, w @ bottom)
-    return ratio if np.ndim(ratio) else float(ratio)
+def _counts_along(of: _MethodRows) -> Iterator[Declared]:
+    """Yield counts and shares of each kind of claim by part of the text, last minus first."""
+    rows, labeled = of.by_sentence, of.counts[:, :3].sum(axis=1)
+    # a sentence of which no claim has a label says nothing of how many are unsupported
+    for column, label in COUNTED.items():
+        count = of.counts[:, column]
+        for part, where in of.parts():
+            here = (labeled > 0) & (of.place == part)
+            per = _mean(rows, count, here, COUNT)
+            yield of.number(f"{label}_per_sentence", per, where)
+            mean = _mean(rows, divide(count, labeled), here)
+            yield of.number(f"{label}_share", mean, where)
+    s, ns = of.counts.T[:2]
+    share = divide(s, s + ns)
+    last, first = (of.place == part for part in (of.settings.bins - 1, 0))
+    movement = Weighted(_end_gap, partial(_last_minus_first, of.texts.s_text))
+    ends = [np.where(first | last, share, np.nan), last.astype(float), first.astype(float)]
+    yield of.number("last_minus_first", Counted(rows, movement, ends))
 
 
-def wording(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
+def _end_gap(share: Floats, last: Floats, first: Floats, weights: Floats | None = None) -> Any:
+    """Return the weighted mean share of the last part less that of the first."""
+    means = (ratio_of_sums(share * end, end, weights) for end in (last, first))
+    return next(means) - next(means)
+
+
+def _last_minus_first(
+    text: Ints, share: Floats, last: Floats, first: Floats, clusters: Ints, n: int, seed: int
+) -> Estimate:
+    """Return the gap of the ends with its interval; ``text`` (m,) is the text of a sentence."""
+    use = ~np.isnan(share)
+    ends = last[use], first[use]
+    if not all(end.any() for end in ends):
+        return Estimate("last_minus_first", problem="no sentence with claims at one of the ends")
+    gap = bootstrap(
+        _end_gap, share[use], *ends, clusters=clusters[use], n=n, seed=seed, limits=None
+    )
+    if np.array_equal(*ends):  # the text has one part
+        gap = no_difference(gap)
+    gap = msgspec.structs.replace(within(gap), n=int(ends[0].sum()))
+    texts = [len(np.unique(text[use][end > 0])) for end in ends]
+    topics = [len(np.unique(clusters[use][end > 0])) for end in ends]
+    fewer = texts.index(min(texts))
+    return _of_enough(gap, texts[fewer], topics[fewer])
+
+
+def _wording(of: _MethodRows) -> Iterator[Declared]:
     """Yield the mean decisiveness of the claims in each part of the text."""
-    if not run.has(f"verdicts/{STAGE}-decisive"):
+    if not of.run.has(f"verdicts/{STAGE}-decisive"):
         return
-    sure = {v.target: v.number for v in run.verdicts(f"{STAGE}-decisive")}
-    score = np.array([sure.get(c.id) for c in texts.claims], dtype=np.float64)  # None: NaN
-    place = texts.claim_places(settings.bins, settings.closed)
-    for part in range(settings.bins):
-        here = ~np.isnan(score) & (place == part)
-        mean = _mean("decisiveness", score[here], texts.cluster[here], settings)
-        yield _at(mean, part, settings)
+    sure = {v.target: v.number for v in of.run.verdicts(f"{STAGE}-decisive")}
+    score = np.array([sure.get(c.id) for c in of.texts.claims], dtype=np.float64)  # None: NaN
+    for part, where in of.parts():
+        mean = _mean(of.by_claim, score, of.claim_place == part)
+        yield of.number("decisiveness", mean, where)
 
 
 # ---- does the model recognize its own claims? (section 4)
@@ -627,61 +762,117 @@ def own_answers(run: Run, texts: LongAnswers) -> list[OwnAnswers]:
     return every
 
 
-def self_knowledge_estimates(
-    run: Run, texts: LongAnswers, settings: Settings
-) -> Iterator[Estimate]:
-    """Yield SK, SU and what follows from them, by setting, each also by part of the text."""
-    every = own_answers(run, texts)
-    place = texts.claim_places(settings.bins, settings.closed)
-    for own in every:
-        where = slice_of(mode=own.mode)
-        whole = np.ones(len(texts.claims), dtype=bool)
-        for e in (
-            *_known_shares(own, texts, whole, settings),
-            *_predicted(own, texts, None, settings),
-            _in_sample(own, texts, whole, settings),
-            *_by_order(own),
-        ):
-            yield msgspec.structs.replace(e, where=where)
-        for part in range(settings.bins):
-            here = place == part
-            for e in (
-                *_known_shares(own, texts, here, settings),
-                *_predicted(own, texts, here, settings),
-                _in_sample(own, texts, here, settings),
-            ):
-                yield msgspec.structs.replace(e, where=where + part_slice(part, settings))
-        for e in _correlations(_judged_at(own, texts, place, settings), settings):
-            yield msgspec.structs.replace(
-                _of_enough(e, len(texts.kept), len(set(texts.names))), where=where + e.where
-            )
-    yield from _none_flips(every, texts, settings)
+def _opinions(of: _MethodRows) -> Iterator[Declared]:
+    """Yield SK, SU and the accept rate by setting, of all claims and of each part of the text."""
+    for own in of.own:
+        for where, here in of.whole_and_parts():
+            yield from _known_shares(of, own, here, where, RUN if where else STUDIED)
 
 
 def _known_shares(
-    own: OwnAnswers, texts: LongAnswers, here: Mask, settings: Settings
-) -> Iterator[Estimate]:
+    of: _MethodRows, own: OwnAnswers, here: Mask, where: Slice, uses: frozenset[Use]
+) -> Iterator[Declared]:
     """Yield SK, SU and the accept rate over the claims ``here``."""
+    accepted, rejected = judged(own.labels, of.settings.noa)
+    read, label = ~np.isnan(accepted), of.texts.label
+    for name, hit, claims in (
+        ("SK", accepted == 1, label == SUPPORTED),
+        ("SU", rejected == 1, label == UNSUPPORTED),
+        ("accept_rate", accepted == 1, of.texts.rated),
+    ):
+        every = here & claims
+        missing, top, whole = (
+            int(of_them.sum()) for of_them in (every & ~read, every & hit, every)
+        )
+        share = share_of_rows(name)._replace(combined=False)
+        yield of.number(
+            name, Counted(of.by_claim, share, [ones(hit, every & read)]),
+            slice_of(mode=own.mode) + where, uses, missing=missing,
+            bounds=(top / whole, (top + missing) / whole) if whole else None,
+        )  # fmt: skip
+
+
+def _of_known(sums: Floats) -> dict[str, Floats]:
+    """Return Equation 3 of sums (..., 4); see :func:`sayso.metrics.factuality.judged_counts`."""
+    known, unknown = divide(sums[..., 1], sums[..., 0]), divide(sums[..., 3], sums[..., 2])
+    return {"equation3_in_sample": divide(1 - unknown, 2 - unknown - known)}
+
+
+def _in_sample(sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
+    value = Estimate("equation3_in_sample", problem=IN_SAMPLE)
+    if sums.any():
+        value = bootstrap(in_sample_factuality, sums, n=n, seed=seed)
+        problem = value.problem if value.value is not None else IN_SAMPLE
+        claims = int(sums[:, [0, 2]].sum())
+        value = msgspec.structs.replace(value, n=claims, problem=problem)
+    return {"equation3_in_sample": value}
+
+
+EQUATION3 = Sums(_of_known, 4, _in_sample)
+
+
+def _known_sums(own: OwnAnswers, texts: LongAnswers, settings: Settings) -> Floats:
+    """Return (c, 4): supported, of these accepted, unsupported, of these rejected."""
     accepted, rejected = judged(own.labels, settings.noa)
     read = ~np.isnan(accepted)
-    rated = here & texts.rated
-    for name, hit, of in (
-        ("SK", accepted, rated & (texts.label == SUPPORTED)),
-        ("SU", rejected, rated & (texts.label == UNSUPPORTED)),
-        ("accept_rate", accepted, rated),
+    yes, no = read & (texts.label == SUPPORTED), read & (texts.label == UNSUPPORTED)
+    columns = (yes, yes & (accepted == 1), no, no & (rejected == 1))
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+def _equation3(of: _MethodRows) -> Iterator[Declared]:
+    """Yield Equation 3 with SK and SU of the same claims, of all and of each part of the text."""
+    rated = of.texts.rated
+    rows = of.by_claim.take(rated)
+    for own in of.own:
+        sums = _known_sums(own, of.texts, of.settings)
+        for where, here in of.whole_and_parts():
+            counted = Counted(rows, EQUATION3, [(sums * here[:, None])[rated]])
+            yield of.number("equation3_in_sample", counted, slice_of(mode=own.mode) + where)
+
+
+def _read_by_people(of: _MethodRows) -> Iterator[Declared]:
+    """Yield what people's labels of claims correct: shares of claims, SK, SU and Equation 3."""
+    rows, label = of.by_claim, of.texts.label
+    for name, hit, claims in (
+        ("factuality_micro", label == SUPPORTED, of.texts.rated),
+        ("irrelevant_share", label == LABELS.index("IR"), label >= 0),
     ):
-        share = bootstrap_share(
-            name, np.nan_to_num(hit), of & read, texts.cluster, **_again(settings)
-        )
-        missing = int((of & ~read).sum())
-        top, bottom = (share.numerator or 0.0), (share.denominator or 0.0)
-        whole = bottom + missing
-        yield msgspec.structs.replace(
-            share,
-            missing=missing,
-            bound_low=top / whole if whole else None,
-            bound_high=(top + missing) / whole if whole else None,
-        )
+        yield of.number(name, Counted(rows, share_of_rows(name), [ones(hit, claims)]), uses=LABELED)
+    for own in of.own:
+        whole = np.ones(len(label), dtype=bool)
+        *known, _ = _known_shares(of, own, whole, (), LABELED)
+        yield from known
+        counted = Counted(rows, EQUATION3, [_known_sums(own, of.texts, of.settings)])
+        yield of.number("equation3_in_sample", counted, slice_of(mode=own.mode), LABELED)
+
+
+def opinions(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
+    """Yield by setting what SK and SU of other texts predict, correlations, flips of answers."""
+    every = own_answers(run, texts)
+    place = texts.claim_places(settings.bins, settings.closed)
+    parts: list[tuple[Slice, Mask | None]] = [((), None)]
+    parts += [
+        (slice_of(part=f"{part + 1}/{settings.bins}"), place == part)
+        for part in range(settings.bins)
+    ]
+    for own in every:
+        found = [
+            msgspec.structs.replace(e, where=where)
+            for where, here in parts
+            for e in _predicted(own, texts, here, settings)
+        ]
+        found += _by_order(own)
+        found += [
+            _of_enough(e, len(texts.kept), len(set(texts.names)))
+            for e in _correlations(_judged_at(own, texts, place, settings), settings)
+        ]
+        mode = slice_of(mode=own.mode)
+        yield from (msgspec.structs.replace(e, where=mode + e.where) for e in found)
+    for where, of, gone, both in _none_flips(every, texts):
+        answered = of & both
+        share = _count_share("none_flips", int(gone[answered].sum()), int(answered.sum()), where)
+        yield msgspec.structs.replace(share, missing=int((of & ~both).sum()))
 
 
 def _predicted(
@@ -720,17 +911,6 @@ def _judged_at(own: OwnAnswers, texts: LongAnswers, place: Ints, settings: Setti
     )
 
 
-def _in_sample(own: OwnAnswers, texts: LongAnswers, here: Mask, settings: Settings) -> Estimate:
-    """Return Equation 3 with SK and SU of the claims ``here`` themselves."""
-    counts = _judged_at(own, texts, np.where(here, 0, -1), settings)[:, 0]
-    if not counts.any():
-        return Estimate("equation3_in_sample", problem=IN_SAMPLE)
-    value = bootstrap(in_sample_factuality, counts, name="equation3_in_sample", **_again(settings))
-    problem = value.problem if value.value is not None else IN_SAMPLE
-    claims = int(counts[:, [0, 2]].sum())
-    return msgspec.structs.replace(value, n=claims, problem=problem)
-
-
 def _correlations(counts: Floats, settings: Settings) -> Iterator[Estimate]:
     """Yield the correlations of labeled factuality with SK, SU and Equation 3 across places.
 
@@ -748,7 +928,7 @@ def _correlations(counts: Floats, settings: Settings) -> Iterator[Estimate]:
             if len(counts):
                 e = bootstrap(
                     curve_correlation, counts, curve, name=name, limits=(-1.0, 1.0), ranks=ranks,
-                    **_again(settings),
+                    n=settings.resamples, seed=settings.ci_seed,
                 )  # fmt: skip
             problem = e.problem if e.value is not None else TOO_FLAT
             where = slice_of(**{"with": curve})
@@ -808,11 +988,12 @@ def _by_order(own: OwnAnswers) -> Iterator[Estimate]:
 
 
 def _none_flips(
-    every: list[OwnAnswers], texts: LongAnswers, settings: Settings
-) -> Iterator[Estimate]:
-    """Yield how many claims, by class, are accepted until "none of the above" is offered.
+    every: Sequence[OwnAnswers], texts: LongAnswers
+) -> Iterator[tuple[Slice, Mask, Mask, Mask]]:
+    """Yield, for each class of claims, its slice, its claims, those that flip, and all answered.
 
-    Of all claims of the class that were answered both times; by part of the text too.
+    A claim flips that is accepted until "none of the above" is offered. It is answered if it was
+    both times.
     """
     by_mode = {own.mode: own.labels for own in every}
     if "qa" not in by_mode or MAIN not in by_mode:
@@ -820,109 +1001,26 @@ def _none_flips(
     pairs = list(zip(by_mode["qa"], by_mode[MAIN], strict=True))
     both = np.array([None not in pair for pair in pairs], dtype=bool)
     gone = np.array([a == "yes" and b in ("no", "none") for a, b in pairs], dtype=bool)
-    place = texts.claim_places(settings.bins, settings.closed)
     for label, name in ((SUPPORTED, "supported"), (UNSUPPORTED, "unsupported")):
-        where, of = slice_of(**{"class": name}), texts.label == label
-        answered = of & both
-        share = _count_share("none_flips", int(gone[answered].sum()), int(answered.sum()), where)
-        yield msgspec.structs.replace(share, missing=int((of & ~both).sum()))
-        for part in range(settings.bins):
-            here = of & (place == part)
-            share = _share("none_flips", gone, here & both, texts.cluster, settings)
+        yield slice_of(**{"class": name}), texts.label == label, gone, both
+
+
+def _flips_along(of: _MethodRows) -> Iterator[Declared]:
+    """Yield how many claims of a class flip, by part of the text."""
+    for where, claims, gone, both in _none_flips(of.own, of.texts):
+        for part, at in of.parts():
+            here = claims & (of.claim_place == part)
+            share = Counted(of.by_claim, share_of_rows("none_flips"), [ones(gone, here & both)])
             missing = int((here & ~both).sum())
-            at = where + part_slice(part, settings)
-            yield msgspec.structs.replace(share, where=at, missing=missing)
-
-
-# ---- facts that the data ask for, and what dropping rejected claims would do to a text
-# The paper proposes to use the model's own judgement and stops there (section 6). Dropping claims
-# raises precision at a price in facts, so both are given.
-
-
-def aspects_of(run: Run, texts: LongAnswers) -> list[tuple[int, Verdict]]:
-    """Return the verdict on every wanted fact with the row of its answer."""
-    if not run.has(f"verdicts/{STAGE}-aspects"):
-        return []
-    row = {g.id: n for n, g in enumerate(texts.kept)}
-    return [(row[v.target], v) for v in run.verdicts(f"{STAGE}-aspects") if v.target in row]
-
-
-def aspects(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
-    """Yield recall of the wanted facts, and how many are hedged or left out."""
-    pairs = aspects_of(run, texts)
-    if not pairs:
-        return
-    entity = texts.entity[np.array([row for row, _ in pairs])]
-    values = [v.value for _, v in pairs]
-    read = np.array([value is not None for value in values])
-    hits = {
-        "recall": np.array([v == "correct" for v in values]),
-        "aspects_hedged": np.array([v == "uncertain" for v in values]),
-        "aspects_omitted": np.array([v == "omitted" for v in values]),
-    }
-    if settings.ask == "open":  # nobody named them, so what the text has comes by itself
-        hits["aspects_unasked"] = np.array([v not in (None, "omitted") for v in values])
-    for name, hit in hits.items():
-        yield _share(name, hit, read, entity, settings)
-    type_of = {q.id: q.type for q in run.questions}
-    types = np.array([type_of[v.asked] for _, v in pairs])
-    for one in dict.fromkeys(types.tolist()) if settings.ask == "open" else ():
-        here = types == one
-        for name in ("aspects_unasked", "aspects_hedged"):
-            share = _share(name, hits[name][here], read[here], entity[here], settings)
-            yield msgspec.structs.replace(share, where=slice_of(type=one))
-
-
-def remedied(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
-    """Yield factuality, claims left and recall if every claim that the model rejects is dropped."""
-    pairs = aspects_of(run, texts)
-    for own in own_answers(run, texts):
-        _, rejected = judged(own.labels, settings.noa)
-        kept = rejected != 1  # what could not be read is not rejected
-        where = slice_of(mode=own.mode)
-        unread = int((texts.rated & np.isnan(rejected)).sum())
-        share = _share("dropped_claims_kept", kept, texts.rated, texts.cluster, settings)
-        yield msgspec.structs.replace(share, where=where, missing=unread)
-        score = _factscore(texts, kept, settings)
-        score = msgspec.structs.replace(score, name="dropped_factscore", missing=unread)
-        yield msgspec.structs.replace(score, where=where)
-        if pairs:
-            entity = texts.entity[np.array([row for row, _ in pairs])]
-            read = np.array([v.value is not None for _, v in pairs])
-            left = np.array([_survives(texts, kept, row, v) for row, v in pairs])
-            recall = _share("dropped_recall", left, read, entity, settings)
-            yield msgspec.structs.replace(recall, where=where)
-
-
-def _factscore(texts: LongAnswers, use: Mask, settings: Settings) -> Estimate:
-    """Return FActScore of the claims in ``use``."""
-    count = len(texts.kept)
-    s, ns = (
-        np.bincount(texts.text[use & (texts.label == code)], minlength=count).astype(np.float64)
-        for code in (SUPPORTED, UNSUPPORTED)
-    )
-    shares = [supported_share(a, b) for a, b in zip(s, ns, strict=True)]
-    some = np.array([share is not None for share in shares], dtype=bool)
-    values: Floats = np.array([share for share in shares if share is not None], dtype=np.float64)
-    return _mean("factscore", values, texts.entity[some], settings)
-
-
-def _survives(texts: LongAnswers, kept: Mask, row: int, verdict: Verdict) -> bool:
-    """Tell whether a fact that a text gives rightly stands in a claim that is kept."""
-    if verdict.value != "correct" or verdict.start is None or verdict.end is None:
-        return False
-    here = np.flatnonzero((texts.text == row) & kept)
-    return any(
-        texts.claims[n].start < verdict.end and texts.claims[n].end > verdict.start
-        for n in here.tolist()
-    )
+            yield of.number("none_flips", share, where + at, missing=missing)
 
 
 # ---- which score of a claim finds the unsupported ones
 
 
-def uncertainty(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
+def _scores(of: _MethodRows) -> Iterator[Declared]:
     """Yield each score's AUROC for unsupported claims, of all and of each part of the text."""
+    run, texts = of.run, of.texts
     if not run.has("scores/claims"):
         return
     values: dict[str, dict[str, float]] = defaultdict(dict)
@@ -933,32 +1031,31 @@ def uncertainty(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Es
             values[s.method][s.target] = s.value
         elif s.target in mine:
             reasons[s.method][s.problem or "no value"] += 1
+    wrong = np.where(texts.rated, texts.label == UNSUPPORTED, np.nan)
     for name in CLAIM_SCORES:
-        every = np.array([values[name].get(c.id, np.nan) for c in texts.claims])
-        has = ~np.isnan(every)
-        for part, here in _whole_and_parts(texts, settings):
-            use = texts.rated & has & here
+        score = np.array([values[name].get(c.id, np.nan) for c in texts.claims])
+        has = ~np.isnan(score)
+        for part, here in of.whole_and_parts():
+            metric = Weighted(auroc, _auroc)
+            if not (texts.rated & has & here).any():
+                if part:
+                    continue
+                why = next((why for why, _ in reasons[name].most_common(1)), "no claim has a label")
+                metric = metric._replace(own=partial(_unranked, why))
+            ranked = Counted(of.by_claim, metric, [np.where(here, score, np.nan), wrong])
             lost = int((texts.rated & ~has & here).sum())
-            where = slice_of(score=name) + part
-            if not use.any():
-                why = (
-                    reasons[name].most_common(1)[0][0] if reasons[name] else "no claim has a label"
-                )
-                if not part:
-                    yield Estimate("auroc", where, missing=lost, problem=why)
-                continue
-            wrong = (texts.label[use] == UNSUPPORTED).astype(np.float64)
-            clusters = texts.cluster[use]
-            area = bootstrap_auroc(every[use], wrong, clusters=clusters, **_again(settings))
-            yield msgspec.structs.replace(area, where=where, missing=lost)
+            yield of.number("auroc", ranked, slice_of(score=name) + part, missing=lost)
 
 
-def _whole_and_parts(texts: LongAnswers, settings: Settings) -> Iterator[tuple[Slice, Mask]]:
-    """Yield which claims are in the whole text and in each part of it, by slice."""
-    yield (), np.ones(len(texts.claims), dtype=bool)
-    place = texts.claim_places(settings.bins, settings.closed)
-    for part in range(settings.bins):
-        yield part_slice(part, settings), place == part
+def _auroc(score: Floats, wrong: Floats, clusters: Ints, n: int, seed: int) -> Estimate:
+    """Return the AUROC of the rows with score and label."""
+    use = ~(np.isnan(score) | np.isnan(wrong))
+    return bootstrap_auroc(score[use], wrong[use], clusters=clusters[use], n=n, seed=seed)
+
+
+def _unranked(why: str, *columns: Floats, **resampling: Any) -> Estimate:
+    """Return that no claim can be ranked, and why."""
+    return Estimate("auroc", problem=why)
 
 
 # ---- a checker of claims against people, where both labeled the same claims
@@ -969,49 +1066,28 @@ def _whole_and_parts(texts: LongAnswers, settings: Settings) -> Iterator[tuple[S
 THIRDS = ("low", "middle", "high")
 
 
-def checker_estimates(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
-    """Yield agreement, kappa, and the checker's bias, over claims that both labeled S or NS."""
+def _checker(of: _MethodRows) -> Iterator[Declared]:
+    """Yield agreement and the checker's bias, over claims that both labeled S or NS."""
+    run, rows = of.run, of.by_claim
     if not (run.has(f"verdicts/{PEOPLE}") and run.has(f"verdicts/{SUPPORT}")):
         return
 
     def supported(table: str) -> Floats:
         label = {v.target: v.label for v in run.verdicts(table)}
         code = {"S": 1.0, "NS": 0.0}
-        return np.array([code.get(label.get(c.id) or "", np.nan) for c in texts.claims])
+        return np.array([code.get(label.get(c.id) or "", np.nan) for c in of.texts.claims])
 
     checked, true = supported(SUPPORT), supported(PEOPLE)
     both = ~np.isnan(checked) & ~np.isnan(true)
-    again = _again(settings)
     lost = int((~np.isnan(true) & np.isnan(checked)).sum())
-    share = bootstrap_share("verifier_agreement", checked == true, both, texts.cluster, **again)
-    yield msgspec.structs.replace(share, missing=lost)
-    if both.any():
-        yield bootstrap(
-            kappa,
-            checked[both].astype(int),
-            true[both].astype(int),
-            clusters=texts.cluster[both],
-            limits=(-1.0, 1.0),
-            name="verifier_kappa",
-            **again,
-        )
-    for name, hit, of in (
-        ("verifier_precision", true == 1, both & (checked == 1)),
-        ("verifier_recall", checked == 1, both & (true == 1)),
-        ("verifier_false_support", checked == 1, both & (true == 0)),
-    ):
-        yield bootstrap_share(name, hit, of, texts.cluster, **again)
-    for where, here in _verifier_slices(texts, true, both, settings):
-        use = both & here
-        bias = _mean("verifier_bias", (checked - true)[use], texts.cluster[use], settings, None)
-        yield msgspec.structs.replace(within(bias), where=where)
+    alike = Counted(rows, share_of_rows("verifier_agreement"), [ones(checked == true, both)])
+    yield of.number("verifier_agreement", alike, missing=lost)
+    for where, here in (*of.whole_and_parts(), *_thirds(of.texts, true, both)):
+        yield of.number("verifier_bias", _mean(rows, checked - true, both & here, BIAS), where)
 
 
-def _verifier_slices(
-    texts: LongAnswers, true: Floats, both: Mask, settings: Settings
-) -> Iterator[tuple[Slice, Mask]]:
-    """Yield all claims, each part of the text, thirds of claim count and of people's factuality."""
-    yield from _whole_and_parts(texts, settings)
+def _thirds(texts: LongAnswers, true: Floats, both: Mask) -> Iterator[tuple[Slice, Mask]]:
+    """Yield the claims of thirds of the texts, by number of claims and by people's factuality."""
     size = np.bincount(texts.text[both], minlength=len(texts.kept)).astype(np.float64)
     right = np.bincount(texts.text[both], weights=true[both], minlength=len(texts.kept))
     present = np.unique(texts.text[both])
@@ -1025,68 +1101,34 @@ def _verifier_slices(
             yield slice_of(**{name: label}), rank[texts.text] == third
 
 
-# ---- two sets of texts on the same topics, subtracted: of two runs, or of two methods of one
-# Texts are joined by what was asked; entities are resampled jointly on both sides. Claims are each
-# side's own, so shares of claims are differences of two ratios, not of matched claims.
+# ---- two methods of one run on the same topics, subtracted
 
 #: methods that are texts of the same model on the same topics, written in another way
 AGAINST_PLAIN = ("retrieval", "revised", "cautious")
 SAME_IN_ALL = "no interval: no topic differs between the two methods"
-#: differences without a smallest and largest value
-OPEN_ENDED = ("claims_per_answer", "trend")
-
-
-class SharedTexts(NamedTuple):
-    """One side's texts on what both were asked: ``kept`` (t,), ``name`` (t,) their entity."""
-
-    texts: LongAnswers
-    kept: Mask
-    name: NDArray[np.str_]
-    own: list[OwnAnswers]
-
-
-class RatioColumns(NamedTuple):
-    """Numerators and denominators (n,) of a ratio of sums, and the entity of each row."""
-
-    values: tuple[Floats, Floats]
-    name: NDArray[np.str_]
-
-
-def common(
-    one: LongAnswers, two: LongAnswers, own: tuple[list[OwnAnswers], list[OwnAnswers]]
-) -> tuple[SharedTexts, SharedTexts]:
-    """Return the texts of two sides on the prompts that both answered."""
-    both = {g.question for g in one.kept} & {g.question for g in two.kept}
-    first, second = (
-        SharedTexts(
-            texts,
-            np.array([g.question in both for g in texts.kept], dtype=bool),
-            np.array(texts.names, dtype=np.str_),
-            answers,
-        )
-        for texts, answers in zip((one, two), own, strict=True)
-    )
-    return first, second
 
 
 def gains_over_plain(
-    run: Run, every: Sequence[LongAnswers], settings: Settings
-) -> Iterator[tuple[LongAnswers, Estimate]]:
-    """Yield (texts, difference) of each number of such a method minus plain's.
+    run: Run, every: Sequence[LongAnswers], texts: LongAnswers, settings: Settings
+) -> Iterator[Estimate]:
+    """Yield what such a method changes: FActScore and precision at equal recall, minus plain's.
 
-    Topics that both answered, resampled together: ``factscore_minus_plain``, and so on.
+    Of texts to prompts that both answered, topics resampled together: ``factscore_minus_plain``.
     """
-    by_method = {texts.method: texts for texts in every}
-    plain = by_method.get("plain")
-    for method in AGAINST_PLAIN:
-        texts = by_method.get(method)
-        if plain is None or texts is None:
-            continue
-        pair = common(plain, texts, (own_answers(run, plain), own_answers(run, texts)))
-        for e in differences_of_methods(pair, settings, settings.resamples, settings.ci_seed):
-            yield texts, _of_differing(msgspec.structs.replace(e, name=f"{e.name}_minus_plain"))
-        for e in at_equal_recall(pair, settings):
-            yield texts, _of_differing(e)
+    plain = next((one for one in every if one.method == "plain"), None)
+    if plain is None or texts.method not in AGAINST_PLAIN:
+        return
+    sides = [_MethodRows(run, settings, one) for one in (plain, texts)]
+    precise = _at_recall(sides)
+    again = settings.resamples, settings.ci_seed
+    for e, where in zip(estimates_of(precise, *again), (slice_of(of="plain"), ()), strict=True):
+        yield msgspec.structs.replace(e, where=where)
+    first, second = (
+        [d._replace(where=()) for d in (_factscore(side), own)]
+        for side, own in zip(sides, precise, strict=True)
+    )
+    for _, _, gap in differences(first, second, *again):
+        yield _of_differing(msgspec.structs.replace(gap, name=f"{gap.name}_minus_plain"))
 
 
 def _of_differing(difference: Estimate) -> Estimate:
@@ -1100,184 +1142,19 @@ def _of_differing(difference: Estimate) -> Estimate:
     return msgspec.structs.replace(difference, low=None, high=None, problem=SAME_IN_ALL)
 
 
-def at_equal_recall(
-    pair: tuple[SharedTexts, SharedTexts], settings: Settings
-) -> Iterator[Estimate]:
-    """Yield the precision of both sides at equal recall, and second minus first.
+def _at_recall(sides: Sequence[_MethodRows]) -> list[Declared]:
+    """Return the precision of both sides at equal recall.
 
-    Of each topic m is the smaller number of supported claims, and each side's text is cut behind
-    its m-th: sum of m / sum of (m + unsupported claims before the cut), over topics.
+    Of each text m is the smaller number of supported claims, and each side's text is cut behind its
+    m-th: sum of m / sum of (m + unsupported claims before the cut), over texts to the same prompt.
     """
-    every = []
-    for side in pair:
-        labels = zip(side.texts.kept, _labels(side.texts), side.kept.tolist(), strict=True)
-        every.append({g.question: own for g, own, kept in labels if kept})
-    first, second = every
-    wanted = {q: min(first[q].count("S"), own.count("S")) for q, own in second.items()}
-    columns = []
-    for side, labels_of in zip(pair, every, strict=True):
-        name_of = dict(zip((g.question for g in side.texts.kept), side.name, strict=True))
-        m = np.array([wanted[q] for q in labels_of], dtype=np.float64)
-        wrong = unsupported_before(list(labels_of.values()), [wanted[q] for q in labels_of])
-        names = np.array([name_of[q] for q in labels_of], dtype=np.str_)
-        columns.append(RatioColumns((m, m + np.array(wrong, dtype=np.float64)), names))
-    if not sum(wanted.values()):
-        for name in ("precision_at_recall", "precision_at_recall_minus_plain"):
-            yield Estimate(name, problem="no topic has a supported claim on both sides")
-        return
-    for method, side_columns in zip(("plain", ""), columns, strict=True):
-        share = bootstrap_ratio(
-            "precision_at_recall", *side_columns.values, side_columns.name, **_again(settings)
-        )
-        yield msgspec.structs.replace(share, where=slice_of(of=method) if method else ())
-    plain, other = columns
-    difference = bootstrap_difference(
-        ratio_of_sums,
-        other.values,
-        plain.values,
-        clusters=other.name,
-        second_clusters=plain.name,
-        n=settings.resamples,
-        seed=settings.ci_seed,
-        name="precision_at_recall_minus_plain",
-    )
-    yield within(difference)
-
-
-def differences_of_methods(
-    pair: tuple[SharedTexts, SharedTexts], settings: Settings, resamples: int, seed: int
-) -> Iterator[Estimate]:
-    """Yield second minus first: factuality, length, the curve, its trend, SK, SU, accept rate."""
-
-    def gap(
-        name: str, columns: Callable[[SharedTexts], RatioColumns], where: Slice = ()
-    ) -> Estimate:
-        first, second = (columns(side) for side in pair)
-        if not (len(first.name) and len(second.name)):
-            return Estimate(name, where, problem="nothing to count on one side")
-        difference = bootstrap_difference(
-            ratio_of_sums,
-            second.values,
-            first.values,
-            clusters=second.name,
-            second_clusters=first.name,
-            n=resamples,
-            seed=seed,
-            name=name,
-        )
-        if name == "trend":
-            topics = min(len(set(first.name)), len(set(second.name)))
-            difference = _of_enough(difference, min(len(first.name), len(second.name)), topics)
-        difference = difference if name in OPEN_ENDED else within(difference)
-        difference = msgspec.structs.replace(difference, where=where)
-        return difference if shared >= LEAST_TOPICS else _without_parts(difference)
-
-    shared = min(len(set(side.name[side.kept].tolist())) for side in pair)
-    both = set.intersection(*(_rated_questions(side) for side in pair))
-    yield gap("factscore", lambda side: _precisions(side, both))
-    yield gap("factuality_micro", _rated_claims)
-    yield gap("claims_per_answer", _sizes)
-    for part in range(settings.bins):
-        where = part_slice(part, settings)
-        yield gap("factuality", lambda side, p=part: _part(side, settings, p), where)  # type: ignore[misc]
-    yield gap("trend", _slopes)
-    second = {own.mode for own in pair[1].own}
-    for mode in dict.fromkeys(own.mode for own in pair[0].own if own.mode in second):
-        for name in ("SK", "SU", "accept_rate"):
-            yield gap(
-                name,
-                lambda side, m=mode, n=name: _known(side, settings, m, n),  # type: ignore[misc]
-                slice_of(mode=mode),
-            )
-
-
-def studied(
-    texts: LongAnswers, own: list[OwnAnswers], settings: Settings
-) -> Iterator[tuple[str, Slice, RatioColumns]]:
-    """Yield the numbers of one side that a study of many models compares, with what they are of."""
-    everything = np.ones(len(texts.kept), dtype=bool)
-    side = SharedTexts(texts, everything, np.array(texts.names, dtype=np.str_), own)
-    parts: list[tuple[str, Slice, RatioColumns]] = [
-        ("factscore", (), _precisions(side, _rated_questions(side)))
-    ]
-    parts.append(("claims_per_answer", (), _sizes(side)))
-    parts += [
-        (name, slice_of(mode=answers.mode), _known(side, settings, answers.mode, name))
-        for answers in own
-        for name in ("SK", "SU", "accept_rate")
-    ]
-    yield from (part for part in parts if len(part[2].name))
-
-
-def _rated_questions(side: SharedTexts) -> set[str]:
-    rated = side.kept & (side.texts.per_answer()[:, :2].sum(axis=1) > 0)
-    return {g.question for g, some in zip(side.texts.kept, rated, strict=True) if some}
-
-
-def _precisions(side: SharedTexts, both: set[str]) -> RatioColumns:
-    """Return the precision of the texts on prompts whose claims are rated on both sides."""
-    s, ns = side.texts.per_answer().T[:2]
-    some = np.array([g.question in both for g in side.texts.kept], dtype=bool)
-    return RatioColumns(
-        (divide(s[some], (s + ns)[some]), np.ones(int(some.sum()))), side.name[some]
-    )
-
-
-def _rated_claims(side: SharedTexts) -> RatioColumns:
-    s, ns = side.texts.per_answer()[side.kept].T[:2]
-    return RatioColumns((s, s + ns), side.name[side.kept])
-
-
-def _sizes(side: SharedTexts) -> RatioColumns:
-    size = side.texts.per_answer()[side.kept].sum(axis=1)
-    return RatioColumns((size, np.ones(len(size))), side.name[side.kept])
-
-
-def _sentences(side: SharedTexts) -> tuple[Floats, Mask]:
-    """Return S/(S+NS) of every sentence (m,), and which of them count."""
-    s, ns = side.texts.counts().T[:2]
-    return divide(s, s + ns), side.kept[side.texts.s_text] & (s + ns > 0)
-
-
-def _part(side: SharedTexts, settings: Settings, part: int) -> RatioColumns:
-    """Return the sentences of one part of the text, by the run's own average."""
-    share, some = _sentences(side)
-    here = some & (side.texts.places(settings.bins, settings.closed) == part)
-    names = side.name[side.texts.s_text]
-    if settings.average == "sentence":
-        return RatioColumns((share[here], np.ones(int(here.sum()))), names[here])
-    if settings.average == "micro":
-        s, ns = side.texts.counts().T[:2]
-        return RatioColumns((s[here], (s + ns)[here]), names[here])
-    present, unit = np.unique(side.texts.s_text[here], return_inverse=True)
-    means = divide(np.bincount(unit, weights=share[here]), np.bincount(unit))
-    return RatioColumns((means, np.ones(len(means))), side.name[present])
-
-
-def _slopes(side: SharedTexts) -> RatioColumns:
-    """Return each text's sums, whose ratio is the slope inside texts (``position_trend``)."""
-    share, some = _sentences(side)
-    text = side.texts.s_text[some]
-    count = len(side.texts.kept)
-    size = np.bincount(text, minlength=count)
-
-    def centered(values: Floats) -> Floats:
-        sums = np.bincount(text, weights=values, minlength=count)
-        return np.asarray(values - (sums / np.maximum(size, 1))[text])
-
-    x, y = centered(side.texts.position[some]), centered(share[some])
-    across = np.bincount(text, weights=x * y, minlength=count)[size > 1]
-    spread = np.bincount(text, weights=x * x, minlength=count)[size > 1]
-    return RatioColumns((across.astype(np.float64), spread.astype(np.float64)), side.name[size > 1])
-
-
-def _known(side: SharedTexts, settings: Settings, mode: str, name: str) -> RatioColumns:
-    """Return which claims were accepted (SU: rejected), of those that the share is of."""
-    texts = side.texts
-    (own,) = [own for own in side.own if own.mode == mode]
-    accepted, rejected = judged(own.labels, settings.noa)
-    hit = rejected if name == "SU" else accepted
-    codes = {"SK": SUPPORTED, "SU": UNSUPPORTED}
-    of = texts.label == codes[name] if name in codes else texts.rated
-    of = of & ~np.isnan(hit) & side.kept[texts.text]
-    return RatioColumns((hit[of], np.ones(int(of.sum()))), side.name[texts.text][of])
+    labels = [dict(zip(side.by_text.keys, _labels(side.texts), strict=True)) for side in sides]
+    right = [{key: own.count("S") for key, own in side.items()} for side in labels]
+    wanted = {key: min(n, right[1][key]) for key, n in right[0].items() if key in right[1]}
+    found = []
+    for side, own in zip(sides, labels, strict=True):
+        m = np.array([wanted.get(key, np.nan) for key in own], dtype=np.float64)
+        wrong = unsupported_before([*own.values()], [wanted.get(key, 0) for key in own])
+        counted = Counted(side.by_text, RATIO, [m, m + np.array(wrong)])
+        found.append(side.number("precision_at_recall", counted, uses=PAIR))
+    return found

@@ -43,12 +43,6 @@ NUMBERS = MetricTable(
         "Share of the texts that are not empty and do not decline to answer.",
     ),
     Metric(
-        "kept_answers",
-        "texts drawn, of those that answer",
-        "Share of the texts that answer that were drawn (--keep-answered). All other numbers but "
-        "the share that answers are of these.",
-    ),
-    Metric(
         "claims_per_answer",
         "claims per answer",
         "Mean number of claims in a text, with those that have no label.",
@@ -135,20 +129,10 @@ NUMBERS = MetricTable(
     ),
     # ---- what was written, and what is left out
     Metric(
-        "empty_texts",
-        "empty texts",
-        "Share of the texts without any words, of those that did not fail.",
-        higher=False,
-    ),
-    Metric(
-        "answers_without_a_claim",
-        "texts without a claim",
-        "Share of the texts that answer the prompt and have no claim.",
-    ),
-    Metric(
         "answers_without_claims",
-        "texts whose claims could not all be read",
-        "Share of the texts that lack claims because splitting failed. The slice says why.",
+        "texts without their claims",
+        "Share of the texts that are empty (of those that came), or (of those that answer) claim "
+        "nothing or could not be split into claims. The slice says which.",
         higher=False,
     ),
     Metric(
@@ -207,68 +191,15 @@ NUMBERS = MetricTable(
         ),
         higher=False,
     ),
-    Metric(
-        "sentences_per_answer",
-        "sentences per text",
-        "Mean number of sentences in a text.",
-        notation="plain",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
-        "claims_per_sentence",
-        "claims per sentence",
-        "Number of claims divided by the number of sentences.",
-        notation="plain",
-        limits=(0.0, math.inf),
-    ),
-    # ---- facts that the data ask for
-    Metric(
-        "aspects_hedged",
-        "requested facts hedged",
-        "Share of the requested facts that the text hedges.",
-    ),
-    Metric(
-        "aspects_omitted",
-        "requested facts left out",
-        "Share of the requested facts that the text leaves out.",
-    ),
-    Metric(
-        "aspects_unasked",
-        "facts mentioned without being requested",
-        "Share of the data's facts that the text mentions. The prompt names only the subject.",
-    ),
     # ---- along the text
     Metric(
         "factuality",
         "supported claims in a part of the text",
         (
             "Share of the claims that are supported, in one part of the texts. Averaged over "
-            "sentences by default."
+            "sentences, texts or claims (--average)."
         ),
         source=f"{TU}, section 3",
-    ),
-    Metric(
-        "factuality_by_sentence",
-        "supported claims in a part, mean over sentences",
-        "The same, averaged over sentences.",
-        source=f"{TU}, section 3",
-    ),
-    Metric(
-        "factuality_by_generation",
-        "supported claims in a part, mean over texts",
-        "The same, averaged within each text first.",
-        source=f"{TU}, section 3",
-    ),
-    Metric(
-        "factuality_by_micro",
-        "supported claims in a part, all claims together",
-        "The same over all claims of the part.",
-        source=f"{TU}, section 3",
-    ),
-    Metric(
-        "factuality_long",
-        "supported claims in a part, texts that reach every part",
-        "The same over texts with at least as many sentences as there are parts.",
     ),
     Metric(
         "supported_per_sentence",
@@ -300,19 +231,6 @@ NUMBERS = MetricTable(
         "unsupported_share",
         "unsupported claims, irrelevant ones counted",
         "Mean share of a sentence's labeled claims, in one part of the texts.",
-    ),
-    Metric(
-        "sentences",
-        "sentences in a part of the text",
-        "Number of sentences in one part of all texts.",
-        notation="count",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
-        "trend_p",
-        "p of the slope along the text",
-        "Share of random orders of the sentences within texts with a slope at least as steep.",
-        notation="fraction",
     ),
     Metric(
         "last_minus_first",
@@ -359,24 +277,6 @@ NUMBERS = MetricTable(
         "Share of the claims for which the options get less than half of the probability.",
         higher=False,
     ),
-    # ---- texts without the claims that the model rejects
-    Metric(
-        "dropped_claims_kept",
-        "claims left after dropping the rejected ones",
-        "Share of the claims that the model does not reject.",
-    ),
-    Metric(
-        "dropped_factscore",
-        "FActScore after dropping the rejected claims",
-        "FActScore of the claims that the model does not reject.",
-        higher=True,
-    ),
-    Metric(
-        "dropped_recall",
-        "requested facts stated correctly after dropping the rejected claims",
-        "Share of the requested facts that a claim left in the text states correctly.",
-        higher=True,
-    ),
     # ---- scores of single claims
     Metric(
         "auroc",
@@ -392,32 +292,6 @@ NUMBERS = MetricTable(
         "agreement of the checker with people",
         "Share of the claims that the checker and people label the same, supported or not.",
         higher=True,
-    ),
-    Metric(
-        "verifier_kappa",
-        "kappa of the checker and people",
-        "Cohen's kappa: 1 = always the same, 0 = no more often than by chance.",
-        notation="signed",
-        higher=True,
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
-        "verifier_precision",
-        "precision of the checker",
-        "Of the claims that the checker calls supported, the share that people do too.",
-        higher=True,
-    ),
-    Metric(
-        "verifier_recall",
-        "recall of the checker",
-        "Of the claims that people call supported, the share that the checker does too.",
-        higher=True,
-    ),
-    Metric(
-        "verifier_false_support",
-        "unsupported claims that the checker accepts",
-        "Of the claims that people call unsupported, the share that the checker calls supported.",
-        higher=False,
     ),
     Metric(
         "verifier_bias",
@@ -436,64 +310,11 @@ NUMBERS = MetricTable(
         limits=(-1.0, 1.0),
     ),
     Metric(
-        "factuality_micro_minus_plain",
-        "supported claims, all texts together, minus plain",
-        "Share of all claims that are supported, minus that of the plain texts.",
-        notation="signed",
-        higher=True,
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
         "precision_at_recall_minus_plain",
         "supported claims at equal recall, minus plain",
         "Precision at equal recall of the method's texts minus that of the plain texts.",
         notation="signed",
         higher=True,
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
-        "claims_per_answer_minus_plain",
-        "claims per answer, minus plain",
-        "Mean number of claims in a text, minus that of the plain texts.",
-        notation="signed",
-        limits=None,
-    ),
-    Metric(
-        "factuality_minus_plain",
-        "supported claims in a part of the text, minus plain",
-        "Share of the claims that are supported in one part, minus that of the plain texts.",
-        notation="signed",
-        higher=True,
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
-        "trend_minus_plain",
-        "slope along the text, minus plain",
-        "Slope of the method's texts minus that of the plain texts.",
-        notation="signed",
-        limits=None,
-    ),
-    Metric(
-        "SK_minus_plain",
-        "Self-Known, minus plain",
-        "SK of the method's texts minus that of the plain texts.",
-        notation="signed",
-        higher=True,
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
-        "SU_minus_plain",
-        "Self-Unknown, minus plain",
-        "SU of the method's texts minus that of the plain texts.",
-        notation="signed",
-        higher=True,
-        limits=(-1.0, 1.0),
-    ),
-    Metric(
-        "accept_rate_minus_plain",
-        "claims accepted, minus plain",
-        "Accept rate of the method's texts minus that of the plain texts.",
-        notation="signed",
         limits=(-1.0, 1.0),
     ),
 )

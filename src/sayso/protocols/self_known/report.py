@@ -18,7 +18,7 @@ from sayso.judges.rules.accuracy import reader_accuracy
 from sayso.judges.support import RulesSupport
 from sayso.protocols.judged import PartRead, how_read, support_part, unknown_part
 from sayso.protocols.self_known.marked import MarkedTexts
-from sayso.protocols.self_known.measure import LEAST_TOPICS, PEOPLE_SAID
+from sayso.protocols.self_known.measure import EMPTY, LEAST_TOPICS, PEOPLE_SAID
 from sayso.protocols.self_known.measure import cautions as measured_cautions
 from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.settings import ASKED, CLAIM_SCORES, MAIN, MODES
@@ -105,9 +105,8 @@ def questioned_model(manifest: Manifest | None) -> str:
 
 def _counted(results: SelfKnownResults, method: str) -> list[HeadlineShare]:
     """Return the share that what is said of a method rests on; an empty text has no verdict."""
-    rate, empty, score = (
-        results.get(name, method=method) for name in ("response_rate", "empty_texts", "factscore")
-    )
+    rate, score = (results.get(name, method=method) for name in ("response_rate", "factscore"))
+    empty = results.get("answers_without_claims", method=method, problem=EMPTY)
     lost = int(empty.numerator or 0)
     score = replace(score, n=rate.n - lost, missing=rate.missing + lost)
     return [("{} of the claims are supported", "texts", score)]
@@ -202,23 +201,19 @@ FIRST = {
     "recall": "requested facts right",
 }
 WHOLE = (
-    *("factuality_micro", "factscore_penalized", "last_minus_first", "claims_per_sentence"),
-    *("sentences_per_answer", "response_rate", "empty_texts", "kept_answers"),
-    *("aspects_hedged", "aspects_omitted", "f1_at_k", "precision_at_length"),
+    *("factuality_micro", "factscore_penalized", "last_minus_first", "response_rate"),
+    *("f1_at_k", "precision_at_length"),
 )
 BY_PART = (
-    *(FACTUALITY, "factuality_by_sentence", "factuality_by_generation", "factuality_by_micro"),
-    *("factuality_long", "supported_per_sentence", "unsupported_per_sentence"),
+    *(FACTUALITY, "supported_per_sentence", "unsupported_per_sentence"),
     *("irrelevant_per_sentence", "unsupported_share", "irrelevant_share", "decisiveness"),
-    "sentences",
 )
-UNLABELED = ("claims_without_label", "claims_without_sentence")
+LEFT_OUT = ("answers_without_claims", "claims_without_label", "claims_without_sentence")
 #: numbers of each way of asking
 ASKING = (
     *(*OPINIONS, "accept_rate", "labeled_factuality", "overconfidence", "equation3"),
     *("equation3_in_sample", "rogan_gladen", "order_flips", "not_understood"),
 )
-DROPPED = [name for name in NUMBERS if name.startswith("dropped_")]
 GAINED = [name for name in NUMBERS if name.endswith("_minus_plain")]
 VERIFIED = [name for name in NUMBERS if name.startswith("verifier_")]
 #: what is shown only with an interval
@@ -309,7 +304,6 @@ def _sections(results: SelfKnownResults, who: str) -> list[Section]:
             [
                 table("Ways of asking", ASKING, "mode", notes=[FITTED]),
                 table(flips, ["none_flips"], "method", ["class"]),
-                table("Without the claims that it rejects", DROPPED, "mode"),
             ],
         ),
         Section(
@@ -332,7 +326,7 @@ def _sections(results: SelfKnownResults, who: str) -> list[Section]:
             [
                 table("Whole texts", WHOLE, "method", ["k", "first"]),
                 table(score, ["factscore"], "method", ["domain"]),
-                table("Claims without a label or a sentence", UNLABELED, "method", ["problem"]),
+                table("Texts and claims left out", LEFT_OUT, "method", ["problem"]),
             ],
         ),
         Section(

@@ -37,6 +37,9 @@ MODES = ("direct", "qa", "qa_none")
 ASKED = {"direct": "is it true?", "qa": "is this the answer?", "qa_none": "or none of these?"}
 #: the setting that all of the paper's main results use
 MAIN = "qa_none"
+#: settings that may differ in two runs that are compared: the thing compared, and what no compared
+#: number rests on
+FREE = ("model", "data", "ci", "draws", "folds", "remedy", "retrieval")
 
 
 @dataclasses.dataclass(frozen=True)
