@@ -38,11 +38,12 @@ from numpy.typing import NDArray
 from sayso import metrics
 from sayso.metrics.intervals import SPARSE_DENOMINATOR, resample_weights
 from sayso.metrics.ranking import too_few
+from sayso.protocols.declared import estimates_of
 from sayso.protocols.faithfulness import measure
 from sayso.protocols.faithfulness.rows import MethodRows
 from sayso.protocols.faithfulness.settings import Settings
 from sayso.protocols.settings import replace
-from sayso.records import Estimate
+from sayso.records import Estimate, part_of
 
 Floats = NDArray[np.float64]
 ENTITIES = (20, 76, 400)
@@ -496,11 +497,7 @@ def worded(
     return entity, np.where(rng.random(len(entity)) < 0.4, 1.0, words), agreeing
 
 
-#: what faithfulness prints of all answers of a run, of some bins, and of two runs on shared bins
-OF_RUN = (
-    "skill", "cmfg", "mfg", "mean_decisiveness", "mean_confidence", "spearman",
-)  # fmt: skip
-OF_BIN = ("bin_faithfulness", "bin_skill", "bin_decisiveness", "bin_confidence")
+#: bins of which a faithfulness run prints means
 SOME_BINS = {"0.2-0.3": 2, "0.9-1": 9}
 
 
@@ -531,11 +528,8 @@ def of_population(d: Floats, j: NDArray[np.int64], right: Floats) -> dict[str, f
         "spearman": metrics.spearman(d, c),
     }
     for name, at in SOME_BINS.items():
-        use = np.arange(10) == at
         here = metrics.confidence_bin(j, 20) == at
         true |= {
-            f"bin_faithfulness {name}": metrics.cmfg(d, j, 20, use=use),
-            f"bin_skill {name}": metrics.skill(d, j, 20, use=use),
             f"bin_decisiveness {name}": float(d[here].mean()),
             f"bin_confidence {name}": float(c[here].mean()),
         }
@@ -570,16 +564,10 @@ def extreme_cmfg(tally: Tally, worlds: int, n: int, seed: int) -> None:
             for world in range(worlds):
                 draws = [worded(size, sure_at, follows, rng) for follows in (0.35, 0.8)]
                 rows = rows_of(*draws[0], right_of(draws[0][2], rng))
-                seeded = replace(settings, {"ci_seed": world})
-                for e in (
-                    *measure.score_estimates(rows, seeded),
-                    *measure.reference_estimates(rows, seeded),
-                    *measure.calibration_estimates(rows, seeded),
-                ):  # fmt: skip
-                    if e.name in OF_RUN:
-                        tally.add((e.name, label, share), size, e, true[e.name])
-                for e in measure.estimates_by_bin(rows, seeded):
-                    name = f"{e.name} {dict(e.where)['bin']}"
+                one = measure.AskedMethod(rows, settings)
+                declared = [*measure.scores(one, one.used), *measure.bin_means(one)]
+                for e in estimates_of(declared, n, world):
+                    name = f"{e.name} {part_of(e.where, 'bin')}".strip()
                     if name in true:
                         tally.add((name, label, share), size, e, true[name])
                 for name, values in (

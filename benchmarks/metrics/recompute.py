@@ -60,9 +60,7 @@ SETTINGS = {
 #: what is not repeated, and why; it counts against the share
 NOT_REPEATED = {
     "guess_rate; rates by known:corrected": "the judge compares draws with other entities' golds",
-    "ambiguous, ambiguous_questions": "the judge decides which golds contradict each other",
-    "demonstration_questions, entities_set_apart": "a hash chooses them; with no example shown, "
-    "no table says which they were",
+    "ambiguous": "the judge decides which golds contradict each other",
     "skill of a method that was not asked, AUROC of a score that has no value": "a place without a "
     "number, which only says why",
     "probe_converged; P(IK) learned on other data": "a matter of sayso's own solver and its folds",
@@ -257,15 +255,6 @@ def pearson(a: Any, b: Any) -> Value:
 def spearman(a: Any, b: Any) -> Value:
     """Return Spearman's correlation, ties at mid-ranks."""
     return pearson(ranks(a), ranks(b)) if len(a) else None
-
-
-def kendall(x: Array, y: Array) -> Value:
-    """Return Kendall's tau-b, pair by pair."""
-    pairs = np.triu_indices(len(x), 1)
-    dx = np.sign(x[:, None] - x[None, :])[pairs]
-    dy = np.sign(y[:, None] - y[None, :])[pairs]
-    untied = float(np.count_nonzero(dx)) * float(np.count_nonzero(dy))
-    return float(dx @ dy) / math.sqrt(untied) if untied else None
 
 
 def auroc(score: Array, wrong: Any, group: Any = None) -> Value:
@@ -1027,7 +1016,7 @@ def _blind_error(table: Array) -> float:
 
 NAMES = {"plain": "vanilla", "instructed": "uncle"}
 #: over several choices of examples these are of all answers, and all else is a mean of the choices
-POOLED = {"accuracy", "punting", "asked", "unknown_unknown", "known_unsaid", "three_way"}
+POOLED = {"accuracy", "punting", "asked", "unknown_unknown", "known_unsaid"}
 
 
 def faithfulness(run: Run) -> Numbers:
@@ -1052,7 +1041,6 @@ def faithfulness(run: Run) -> Numbers:
             read = own[own.said != "omitted"].assign(right=own.right.astype(float))
             for name, rows_of, column in (
                 ("mfg", by_answer(used), "faith"),
-                ("mfg_aspects", used, "faith"),
                 ("mean_decisiveness", used, "number"),
                 ("mean_confidence", used, "conf"),
                 ("accuracy", read, "right"),
@@ -1061,22 +1049,8 @@ def faithfulness(run: Run) -> Numbers:
                     one = measured_claims(rows_of, mean_of(column))
                     found.study(name, one, form=form, method=str(method))
         _gains(found, run, form, methods.get(form, {}))
-    _of_whole_run(found, run)
-    return found
-
-
-def _of_whole_run(found: Numbers, run: Run) -> None:
-    """Write down how many questions and entities give examples, and how many draws are alike."""
-    shorts = run.questions[[not len(parts) for parts in run.questions.parts]]
-    entities = run.clusters().nunique()
-    asked = run.table("generations/demos-short")
-    if len(examples := run.table("demos/questions")):  # of another data set
-        found.at()(demonstration_questions=float(len(examples)))
-    elif len(asked):  # of which entities they are is decided by a hash
-        apart = float(min(run.settings["demos.entities"], run.clusters()[shorts.id].nunique() // 5))
-        found.at()(demonstration_questions=float(len(set(shorts.id) - set(asked.question))))
-        found.at()(entities_set_apart=Range(apart, None, None, apart, float(entities)))
     found.at()(draws_alike=alike(run.table("generations/draws")))
+    return found
 
 
 #: what a claim's numbers are over resampled weights (B, n): of rows and weights
@@ -1231,7 +1205,7 @@ def _scores(run: Run, used: pd.DataFrame, names: Sequence[str]) -> dict[str, Ran
     return found
 
 
-SLICED = ("skill", "cmfg", "mfg", "cmfg_aspects", "mfg_aspects", "mean_decisiveness")
+SLICED = ("skill", "cmfg", "mfg", "cmfg_aspects", "mean_decisiveness")
 #: what the offline reader gives to a statement without a word of certainty
 PLAIN = 0.975
 
@@ -1259,30 +1233,17 @@ def _ranges(run: Run, rows: pd.DataFrame) -> Iterable[tuple[dict[str, str], dict
 
 
 def _counted(run: Run, rows: pd.DataFrame, own: pd.DataFrame) -> Any:
-    """Yield what is counted: claims left out, filled bins, points, and the worst ones."""
+    """Yield what is counted: claims left out, filled bins, and what goes wrong."""
     n = len(own)
     lost = Counter(rows.reason[rows.reason != ""])
     for reason, number in lost.items():
         yield {"reason": reason}, {"left_out": Range(float(number))}
     held = [(min(f for f in filling(part) if f[0]), part) for _, part in own.groupby("choice")]
     if held:
-        least, part = min(held, key=lambda one: (one[0][0], sum(f[0] > 0 for f in filling(one[1]))))
-        place = f"{least[1] / 10:.3g}-{(least[1] + 1) / 10:.3g}"
+        _, part = min(held, key=lambda one: (one[0][0], sum(f[0] > 0 for f in filling(one[1]))))
         full = [f[0] > 0 for f in filling(part)]
-        yield {"bin": place}, {"thinnest_bin": Range(float(least[0]))}
         count = float(sum(full))
         yield {}, {"filled_bins": Range(count, None, None, count, float(len(full)))}
-    points = Counter(
-        (round(c, 3), round(d * 100) / 100) for c, d in zip(own.conf, own.number, strict=True)
-    )
-    for (c, d), number in points.items():
-        where = {"confidence": f"{c:g}", "decisiveness": f"{d:g}"}
-        yield where, {"point": Range(float(number))}
-    gaps = own.assign(gap=own.number - own.conf)
-    worst = gaps.assign(size=-gaps.gap.abs()).sort_values(["size", "target", "asked"])[:8]
-    for row in worst.itertuples():
-        where = {"answer": row.target, "question": row.asked}
-        yield where, {"gap": Range(row.gap, None, None, float(row.agree), float(row.k))}
     high, sure, right = own.conf >= 0.75, own.number >= 0.75, own.right.astype(bool)
     for name, which in (
         ("unknown_unknown", high & sure & ~right),
@@ -1291,12 +1252,6 @@ def _counted(run: Run, rows: pd.DataFrame, own: pd.DataFrame) -> Any:
         one = claims_range(run, mean_of("hit"), own.assign(hit=which.astype(float), choice=""))
         counts = (float(which.sum()), float(n)) if n else (None, None)
         yield {}, {name: one._replace(numerator=counts[0], denominator=counts[1])}
-    for cell in np.ndindex(2, 2, 2):
-        c, d, r = map(bool, cell)
-        level = {False: "low", True: "high"}
-        number = float(((high == c) & (sure == d) & (right == r)).sum())
-        where = {"confidence": level[c], "decisiveness": level[d], "right": "yes" if r else "no"}
-        yield where, {"three_way": Range(share(number, n), None, None, number, float(n))}
 
 
 def _bins(run: Run, own: pd.DataFrame) -> Iterable[tuple[dict[str, str], dict[str, Range]]]:
@@ -1304,35 +1259,14 @@ def _bins(run: Run, own: pd.DataFrame) -> Iterable[tuple[dict[str, str], dict[st
     place = bins(own) if len(own) else np.zeros(0)
     for b in range(10):
         here = own[place == b]
-        where = {"bin": f"{b / 10:.3g}-{(b + 1) / 10:.3g}"}
-        if not len(here):
-            nothing = Range(None, None, None, None, None)
-            yield (
-                where,
-                {f"bin_{n}": nothing for n in ("faithfulness", "decisiveness", "confidence")},
-            )
-            continue
-        sizes = np.unique(here.unit, return_counts=True)[1]
-        freedom = max(1.0, worth(sizes.astype(float)) - 1)
-
-        def of(measure: Any, b: int = b) -> Measure:
-            return lambda rows, weights: measure(rows, weights, {b})
-
-        found = {
-            "bin_faithfulness": claims_range(run, of(cmfg_of), own, (0.0, 1.0), freedom),
-            "bin_skill": claims_range(run, of(skill_of), own, None, freedom),
-            "bin_decisiveness": claims_range(run, mean_of("number"), here),
-            "bin_confidence": claims_range(run, mean_of("conf"), here),
-        }
-        for name, one in found.items():
-            low, high = one.low, one.high
-            if name == "bin_skill" and high is not None:
-                high = min(high, 1.0)
-            wide = name != "bin_skill" and high is not None and high - low >= 0.99
-            if len(sizes) < 5 or wide:
-                low = high = None
-            found[name] = one._replace(low=low, high=high)
-        yield where, found
+        found = {}
+        for name, column in (("bin_decisiveness", "number"), ("bin_confidence", "conf")):
+            one = claims_range(run, mean_of(column), here)
+            wide = one.low is not None and one.high is not None and one.high - one.low >= 0.99
+            if here.unit.nunique() < 5 or wide:
+                one = one._replace(low=None, high=None)
+            found[name] = one
+        yield {"bin": f"{b / 10:.3g}-{(b + 1) / 10:.3g}"}, found
 
 
 def _gains(found: Numbers, run: Run, form: str, methods: dict[str, pd.DataFrame]) -> None:
@@ -1341,35 +1275,31 @@ def _gains(found: Numbers, run: Run, form: str, methods: dict[str, pd.DataFrame]
     parts = [own for rows in used.values() for _, own in rows.groupby("choice")]
     counts = [Counter(bins(own).tolist()) for own in parts]
     common = {b for b in range(10) if counts and all(count[b] >= 10 for count in counts)}
-    p_values: dict[str, dict[str, Value]] = {"skill_gain": {}, "cmfg_gain": {}}
+    single: dict[str, Value] = {}
     for name, own in used.items() if len(used) > 1 else ():
-        n = float(len(common))
-        found.at(form=form, method=name)(shared_bins=Range(n, None, None, n, 10.0))
-        for score, measure in (("skill", skill_of), ("cmfg", cmfg_of)) if common else ():
-            one, base = (
-                _on_common(run, measure, common, of, own, used["vanilla"]) for of in (0, 1)
-            )
-            found.at(form=form, method=name)(**{f"{score}_shared": defined(one[0][0])})
-            if name == "vanilla":
-                continue
-            value, (unit_count, drawn) = one[0][0] - base[0][0], (one[2], one[1] - base[1])
-            ends = resampled(defined(value), drawn, unit_count, None)
-            gain = Range(defined(value), *ends, None, None)
-            found.at(form=form, method=name)(**{f"{score}_gain": gain})
-            p: Value = None
-            if ends[0] is not None and ends[1] is not None:
-                error = (ends[1] - ends[0]) / 2 / student(unit_count - 1)
-                p = float(2 * special.stdtr(unit_count - 1, -abs(value) / error))
-            p_values[f"{score}_gain"][name] = p
-    for gain_name, own_p in p_values.items():
-        ordered = sorted((p, name) for name, p in own_p.items() if p is not None)
-        corrected: dict[str, float] = {}
-        for rank, (p, name) in enumerate(ordered):
-            worst = max(corrected.values(), default=0.0)
-            corrected[name] = max(worst, min(1.0, p * (len(ordered) - rank)))
-        for name, p in own_p.items():
-            one_p = Range(corrected.get(name), None, None, p, None)
-            found.at(form=form, method=name)(**{f"{gain_name}_p": one_p})
+        n, at = float(len(common)), found.at(form=form, method=name)
+        at(shared_bins=Range(n, None, None, n, 10.0))
+        if not common:
+            continue
+        one, base = (_on_common(run, skill_of, common, of, own, used["vanilla"]) for of in (0, 1))
+        at(skill_shared=defined(one[0][0]))
+        if name == "vanilla":
+            continue
+        value, (unit_count, drawn) = one[0][0] - base[0][0], (one[2], one[1] - base[1])
+        ends = resampled(defined(value), drawn, unit_count, None)
+        at(skill_gain=Range(defined(value), *ends, None, None))
+        single[name] = None
+        if ends[0] is not None and ends[1] is not None:
+            error = (ends[1] - ends[0]) / 2 / student(unit_count - 1)
+            single[name] = float(2 * special.stdtr(unit_count - 1, -abs(value) / error))
+    ordered = sorted((p, name) for name, p in single.items() if p is not None)
+    corrected: dict[str, float] = {}
+    for rank, (p, name) in enumerate(ordered):
+        worst = max(corrected.values(), default=0.0)
+        corrected[name] = max(worst, min(1.0, p * (len(ordered) - rank)))
+    for name, own_p in single.items():
+        p_value = Range(corrected.get(name), None, None, own_p, None)
+        found.at(form=form, method=name)(skill_gain_p=p_value)
 
 
 def _on_common(
@@ -1388,24 +1318,17 @@ def _on_common(
     return once, over_choices(inside, rows, weights), len(names)
 
 
-def corrected(rows: pd.DataFrame) -> tuple[Value, Value]:
-    """Return cMFG and skill less what the noise of the draws adds to the gaps."""
+def corrected(rows: pd.DataFrame) -> Value:
+    """Return cMFG less what the noise of the draws adds to the gaps."""
     dec, conf, k = (rows[c].to_numpy(float) for c in ("number", "conf", "k"))
     place, noise = bins(rows), np.where(k > 1, conf * (1 - conf) / np.maximum(k - 1, 1), 0.0)
-    pairs_of_bins = []
+    of_bins = []
     for b in sorted(set(place)):
-        c, d, extra = conf[place == b], dec[place == b], noise[place == b].mean()
-        own = np.abs(d - c).mean()
-        blind = np.abs(dec[:, None] - c[None, :]).mean()
-        mean_gap, var_gap = (d - c).mean(), (d - c).var()
-        both = dec.mean() - c.mean(), dec.var() + c.var()
-        pairs_of_bins.append(
-            (_less_noise(own, mean_gap, var_gap, extra), _less_noise(blind, *both, extra))
+        gap = dec[place == b] - conf[place == b]
+        of_bins.append(
+            _less_noise(np.abs(gap).mean(), gap.mean(), gap.var(), noise[place == b].mean())
         )
-    if not pairs_of_bins:
-        return None, None
-    one, two = (1 - np.mean(side) for side in zip(*pairs_of_bins, strict=True))
-    return float(one), float((one - two) / (1 - two)) if 1 - two > 1e-12 else None
+    return float(1 - np.mean(of_bins)) if of_bins else None
 
 
 def _less_noise(size: float, centre: float, variance: float, extra: float) -> float:
@@ -1481,7 +1404,7 @@ def dealt(dec: Array, conf: Array) -> Array:
 
 
 def faithful_scores(rows: pd.DataFrame, common: set[int] | None = None) -> dict[str, Value]:
-    """Return skill, cMFG, MFG and mean decisiveness, on some bins or on all."""
+    """Return skill, cMFG by fact and mean decisiveness, on some bins or on all."""
     dec, conf, place = rows.number.to_numpy(float), rows.conf.to_numpy(float), bins(rows)
     use = np.ones(len(rows), dtype=bool) if common is None else np.isin(place, sorted(common))
     faithful = 1 - np.abs(dec - conf)
@@ -1490,7 +1413,6 @@ def faithful_scores(rows: pd.DataFrame, common: set[int] | None = None) -> dict[
     return {
         "skill": None if gain is None or blind in (None, 1) else gain / (1 - blind),
         "cmfg_aspects": value,
-        "mfg_aspects": mean(faithful),
         "mean_decisiveness": mean(dec),
     }
 
@@ -1501,12 +1423,11 @@ def _one_method(rows: pd.DataFrame, plain: pd.DataFrame) -> Numbers:
     own, given = rows[rows.use], rows[rows.said != "omitted"]
     dec, conf, place = own.number.to_numpy(float), own.conf.to_numpy(float), bins(own)
     high, sure, right = conf >= 0.75, dec >= 0.75, own.right.to_numpy(bool)
-    faithful, blind = 1 - np.abs(dec - conf), dealt(dec, conf)
+    blind = dealt(dec, conf)
     found.at()(
         **faithful_scores(own),
         mean_confidence=mean(conf),
         spearman=spearman(dec, conf),
-        kendall=kendall(dec, conf),
         accuracy=mean(given.right),
         punting=mean(given.said == "punt"),
         asked=float(len(rows)),
@@ -1519,25 +1440,16 @@ def _one_method(rows: pd.DataFrame, plain: pd.DataFrame) -> Numbers:
         unknown_unknown=mean(high & sure & ~right),
         known_unsaid=mean(~high & sure),
         cmfg_plain=by_bin(1 - np.abs(np.where(np.isclose(dec, PLAIN), 1.0, dec) - conf), place),
-        **dict(zip(("cmfg_corrected", "skill_corrected"), corrected(own), strict=True)),
+        cmfg_corrected=corrected(own),
     )
-    for cell in np.ndindex(2, 2, 2):
-        c, d, r = map(bool, cell)
-        level = {False: "low", True: "high"}
-        at = found.at(confidence=level[c], decisiveness=level[d], right="yes" if r else "no")
-        at(three_way=mean((high == c) & (sure == d) & (right == r)))
     for b in range(10):
         here = place == b
         at = found.at(bin=f"{b / 10:g}-{(b + 1) / 10:g}")
-        value, chance = mean(faithful[here]), mean(blind[here])
-        at(bin_faithfulness=value, bin_decisiveness=mean(dec[here]))
-        at(bin_confidence=mean(conf[here]))
-        if value is not None and chance is not None:
-            at(bin_skill=(value - chance) / (1 - chance))
+        at(bin_decisiveness=mean(dec[here]), bin_confidence=mean(conf[here]))
     # a punt is decisiveness 0, against the confidence of the plain answer
     punts = plain[plain.use].reindex(rows.asked[rows.said == "punt"]).dropna(subset=["conf"])
     values = faithful_scores(pd.concat([own, punts.assign(number=0.0)])[own.columns.drop("asked")])
-    found.at()(skill_dec0=values["skill"], cmfg_dec0=values["cmfg_aspects"])
+    found.at()(cmfg_dec0=values["cmfg_aspects"])
     return found
 
 

@@ -54,10 +54,10 @@ from numpy.typing import NDArray
 from sayso import metrics
 from sayso.metrics import Corrected, LabeledRows
 from sayso.metrics.uncle_rates import SHARES
-from sayso.protocols.faithfulness.correct import corrected_confidence
+from sayso.protocols.faithfulness.measure import AskedMethod, confidence_of_pairs
 from sayso.protocols.faithfulness.rows import MethodRows, draw_agreement
 from sayso.protocols.faithfulness.settings import Settings
-from sayso.protocols.labeled import PeopleLabels, pair_target
+from sayso.protocols.labeled import PeopleLabels, corrected_places, pair_target
 from sayso.records import Estimate, Verdict
 
 Floats = NDArray[np.float64]
@@ -358,9 +358,19 @@ def pairs(options: argparse.Namespace) -> None:
                     said[pair_target(str(i), draw), str(i)] = Verdict(
                         str(i), str(i), "person:a", label=str(people[i, draw])
                     )
-                labels = PeopleLabels({"pairs": said}, {}, {})
-                c = corrected_confidence(used, letters, labels, "pairs", Settings())
-                if c is None or c.corrected.value is None or c.raw is None:
+                method = AskedMethod(used, Settings())
+                judged, heard = (
+                    method.number(
+                        "mean_confidence",
+                        confidence_of_pairs(used, "pairs", letters, labels, Settings()),
+                        uses=frozenset({"people"}),
+                    )
+                    for labels in ({}, said)
+                )
+                labeled = PeopleLabels({"pairs": said}, {}, {})
+                (place,) = corrected_places([judged], [heard], labeled)
+                c = place.number
+                if c.corrected.value is None or c.raw is None:
                     continue
                 own = c.corrected.value - truth, holds(c.corrected, truth), half_width(c.corrected)
                 rows.append((c.raw, *own, half_width(c.alone)))
