@@ -14,23 +14,33 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
+import sayso
+from sayso.metrics.arrays import divide
+from sayso.metrics.factuality import position_trend
+from sayso.metrics.intervals import bootstrap_ratio
 from sayso.protocols.self_known.report import SelfKnownResults
-from sayso.records import Estimate
+from sayso.protocols.self_known.rows import load_long_answers
+from sayso.protocols.self_known.settings import Settings
+from sayso.protocols.stored import stored_run
+from sayso.records import Estimate, slice_of
 from sayso.report.numbers import percent, plain_number, range_of
 from sayso.runs.from_files import factuality
+from sayso.storage.run_folder import RunFolder
 
 SYSTEMS = ("ChatGPT", "InstructGPT", "PerplexityAI")
 COLORS = ("#0072b2", "#bf6f00", "#00805d")
 SHAPES = ("circle", "diamond", "square")
 AVERAGES = {
     "factuality": "mean over sentences",
-    "factuality_by_generation": "mean over texts",
-    "factuality_by_micro": "claims pooled",
-    "factuality_long": "mean over sentences, texts of 5 sentences or more",
+    "factuality, generation": "mean over texts",
+    "factuality, micro": "claims pooled",
+    "factuality, long": "mean over sentences, texts of 5 sentences or more",
     "unsupported_per_sentence": "unsupported claims a sentence",
 }
 
@@ -42,8 +52,33 @@ def found_in(folder: Path) -> SelfKnownResults:
         for name in SYSTEMS:
             file, out = folder / "factscore" / f"{name}.jsonl", Path(place) / name
             made = factuality(file, out=out, cache=Path(place) / "cache")
-            found += [_of_system(e, name) for e in made.estimates]
+            found += [_of_system(e, name) for e in (*made.estimates, *_otherwise(out))]
     return SelfKnownResults(found)
+
+
+def _otherwise(run: Path) -> Iterator[Estimate]:
+    """Yield the curve by the other averages, and of texts that reach every part; p of the slope."""
+    for average in ("generation", "micro"):
+        for e in sayso.measure(run, average=average).estimates:
+            if e.name == "factuality":
+                yield msgspec.structs.replace(e, name=f"{e.name}, {average}")
+    settings = Settings()
+    (texts,) = load_long_answers(stored_run(RunFolder.open(run)))
+    s, ns = texts.counts()[:, :2].T
+    share, topic = divide(s, s + ns), texts.entity[texts.s_text]
+    place = texts.places(settings.bins, settings.closed)
+    where = slice_of(method=texts.method)
+    enough = texts.s_count >= settings.bins
+    for part in range(settings.bins) if not enough.all() else ():
+        here = (place == part) & enough & ~np.isnan(share)
+        long = bootstrap_ratio(
+            "factuality, long", share[here], np.ones(here.sum()), topic[here], settings.resamples
+        )
+        at = slice_of(part=f"{part + 1}/{settings.bins}")
+        yield msgspec.structs.replace(long, where=where + at)
+    n = settings.resamples
+    slope = position_trend(share, texts.position, texts.s_text, topic, n, settings.ci_seed)
+    yield Estimate("trend, p", where, value=slope.p)
 
 
 def _of_system(e: Estimate, name: str) -> Estimate:
@@ -74,7 +109,7 @@ def trends(found: SelfKnownResults) -> str:
     for system in found.methods:
         score, slope, p, change = (
             found.get(name, method=system)
-            for name in ("factscore", "trend", "trend_p", "last_minus_first")
+            for name in ("factscore", "trend", "trend, p", "last_minus_first")
         )
         lines.append(
             f"| {system} | {score.n} | {percent(score.value, 0)} | {_told(slope)} | "

@@ -2363,17 +2363,18 @@ def _whole_texts(found: Numbers, side: Side, k: int, first: int) -> None:
     put(response_rate=counted_share(len(texts), len(answers)))
     blank = float((answers.text.str.strip() == "").sum())
     if blank:
-        put(empty_texts=counted_share(blank, len(answers)))
+        empty = counted_share(blank, len(answers))
+        side.write(found, problem="empty")(answers_without_claims=empty)
     if not len(texts):
         return
-    put(answers_without_a_claim=counted_share((side.claimed == 0).sum(), len(texts)))
+    bare = counted_share((side.claimed == 0).sum(), len(texts))
+    side.write(found, problem="no claim")(answers_without_claims=bare)
     some = (rated > 0).to_numpy()
     s, n = counts.S[some].to_numpy(float), rated[some].to_numpy(float)
     gamma, gain = run.settings["gamma"], np.minimum(1.0, s / k)
     shorter = np.where(n < gamma, np.exp(1 - gamma / n), 1.0)
     f1 = np.where(s > 0, over(2 * (s / n) * gain, s / n + gain), 0.0)
     claimed, ones = side.claimed.to_numpy(float), np.ones(len(texts))
-    sentences = side.sentences.groupby("generation").size().reindex(texts.index, fill_value=0)
     count = (0.0, math.inf)
     put(
         factscore=averaged(run, s / n, topic[some]),
@@ -2381,8 +2382,6 @@ def _whole_texts(found: Numbers, side: Side, k: int, first: int) -> None:
         factuality_micro=ratio(run, counts.S, rated, topic),
         irrelevant_share=ratio(run, counts.IR, rated + counts.IR, topic),
         claims_per_answer=ratio(run, claimed, ones, topic, count),
-        sentences_per_answer=ratio(run, sentences, ones, topic, count),
-        claims_per_sentence=ratio(run, claimed, sentences, topic, count),
     )
     found.study(
         "factscore", measured_ratio(s / n, np.ones(len(n)), topic[some]), method=side.method
@@ -2393,10 +2392,7 @@ def _whole_texts(found: Numbers, side: Side, k: int, first: int) -> None:
         own = some & (texts.domain == domain).to_numpy()
         if domain and own.sum() >= 5 and not own[some].all():
             precise = (counts.S / rated)[own]
-            side.write(found, domain=domain)(
-                factscore=averaged(run, precise, topic[own]),
-                factuality_micro=ratio(run, counts.S[own], rated[own], topic[own]),
-            )
+            side.write(found, domain=domain)(factscore=averaged(run, precise, topic[own]))
     if first:
         ordered = side.claims[side.claims.label.isin(["S", "NS"])]
         ordered = ordered.assign(at=ordered.sentence.where(ordered.part.notna(), np.inf))
@@ -2410,7 +2406,7 @@ def _whole_texts(found: Numbers, side: Side, k: int, first: int) -> None:
 
 
 def _wanted_facts(found: Numbers, side: Side) -> None:
-    """Write down which of the wanted facts come."""
+    """Write down how many of the wanted facts come."""
     run = side.run
     aspects = run.table("verdicts/long-aspects")
     own = aspects[aspects.target.isin(side.answered.index)] if len(aspects) else aspects
@@ -2419,31 +2415,7 @@ def _wanted_facts(found: Numbers, side: Side) -> None:
     read = own.problem.isna().to_numpy()
     labels = np.array([label(*pair) for pair in zip(own.stance, own.content, strict=True)])
     topic = side.texts.topic[own.target]
-    hits = {
-        "recall": labels == "S",
-        "aspects_hedged": labels == "UNC",
-        "aspects_omitted": labels == "OMIT",
-    }
-    if run.settings["ask"] == "open":
-        hits["aspects_unasked"] = read & (labels != "OMIT")
-    for name, hit in hits.items():
-        side.write(found)(**{name: shared(run, hit, read, topic)})
-    kinds = run.types(own.asked).type.to_numpy() if run.settings["ask"] == "open" else []
-    for kind in dict.fromkeys(kinds):
-        here = kinds == kind
-        for name in ("aspects_unasked", "aspects_hedged"):
-            one = shared(run, hits[name][here], read[here], topic[here])
-            side.write(found, type=str(kind))(**{name: one})
-    for mode in ("direct", "qa", "qa_none"):
-        if mode not in side.claims:
-            continue
-        kept = side.claims[rejected(side.claims[mode], run.settings["noa"]) != 1]
-        left = []
-        for told, fact in zip(labels, own.itertuples(), strict=True):
-            there = kept[kept.generation == fact.target]
-            stands = (there.start < fact.end) & (there.end > fact.start)
-            left.append(told == "S" and not pd.isna(fact.start) and bool(stands.any()))
-        side.write(found, mode=mode)(dropped_recall=shared(run, left, read, topic))
+    side.write(found)(recall=shared(run, labels == "S", read, topic))
 
 
 def _filters(found: Numbers, side: Side) -> None:
@@ -2467,8 +2439,6 @@ def _curves(found: Numbers, side: Side, count: int) -> None:
     """Write down factuality and counts by part of the text."""
     run, sentences = side.run, side.sentences
     have = sentences.dropna(subset=["S"])  # those that claim something
-    size = sentences.groupby("generation").size()
-    short = set(size.index[size < count])  # too few sentences to reach the first part
     rated = have.S + have.NS
     have = have.assign(rated=rated, all=rated + have.IR, factual=have.S / rated.where(rated > 0))
     sure = run.table("verdicts/long-decisive")
@@ -2487,12 +2457,7 @@ def _curves(found: Numbers, side: Side, count: int) -> None:
             "generation": averaged(run, means.factual, means.topic),
             "micro": ratio(run, some.S, some.rated, some.topic),
         }
-        for average, one in curve.items():
-            put(**{"factuality" if average == usual else f"factuality_by_{average}": one})
-        put(sentences=float((sentences.part == b).sum()))
-        if short:
-            rest = some[~some.generation.isin(short)]
-            put(factuality_long=averaged(run, rest.factual, rest.topic))
+        put(factuality=curve[usual])
         claiming = own[own["all"] > 0]
         for name, of in (("supported", "S"), ("unsupported", "NS"), ("irrelevant", "IR")):
             per = averaged(run, claiming[of], claiming.topic, (0.0, math.inf))
@@ -2505,7 +2470,7 @@ def _curves(found: Numbers, side: Side, count: int) -> None:
 
 
 def _trend(found: Numbers, side: Side, have: pd.DataFrame, count: int) -> None:
-    """Write down the slope inside texts with its p, and the last part less the first."""
+    """Write down the slope inside texts, and the last part less the first."""
     run, put = side.run, side.write(found)
     several = have[have.groupby("generation").generation.transform("size") > 1]
     if len(several):
@@ -2517,12 +2482,6 @@ def _trend(found: Numbers, side: Side, have: pd.DataFrame, count: int) -> None:
         weights, slope = run.weights(topics), share(float(across.sum()), float(below.sum()))
         ends = resampled(slope, over(weights @ across, weights @ below), topics, None)
         put(trend=Range(slope, *(ends if topics >= 10 else NONE), None, None))
-        text = pd.factorize(several.generation)[0]
-        rng, far = np.random.default_rng([run.settings["ci_seed"], 1]), 0
-        n = run.settings["resamples"]
-        for _ in range(n):  # the order of sentences is shuffled inside each text
-            far += abs(x @ y[np.lexsort((rng.random(len(y)), text))]) >= abs(across.sum()) - 1e-12
-        put(trend_p=(1 + far) / (1 + n))
     first, last = (have[have.part == b] for b in (0, count - 1))
     if not len(first) or not len(last):
         return
@@ -2632,16 +2591,8 @@ def _asked(found: Numbers, side: Side, mode: str) -> None:
     replies = [[r for r in one.split(",") if r != "?"] for one in raw[0]]
     several = [one for one in replies if len(one) > 1]
     masses = [float(mass) for mass in raw[2] if mass]
-    kept = rejected(claims[mode], settings["noa"]) != 1  # what says nothing of a claim keeps it
-    is_rated = claims.label.isin(["S", "NS"])
-    left = claims[kept & is_rated]
-    precise = (left.label == "S").groupby(left.generation).mean()
     put = side.write(found, mode=mode)
-    put(
-        order_flips=counted_share(sum(len(set(one)) > 1 for one in several), len(several)),
-        dropped_claims_kept=shared(run, kept, is_rated, claims.topic),
-        dropped_factscore=averaged(run, precise, side.texts.topic[precise.index]),
-    )
+    put(order_flips=counted_share(sum(len(set(one)) > 1 for one in several), len(several)))
     if masses:
         put(not_understood=counted_share(sum(mass < 0.5 for mass in masses), len(masses)))
 
@@ -2770,22 +2721,7 @@ def _against_people(found: Numbers, side: Side, count: int) -> None:
     )
     both = ~np.isnan(checked) & ~np.isnan(true)
     put, topic = side.write(found), claims.topic.to_numpy()
-    put(
-        verifier_agreement=shared(run, checked == true, both, topic),
-        verifier_precision=shared(run, true == 1, both & (checked == 1), topic),
-        verifier_recall=shared(run, checked == 1, both & (true == 1), topic),
-        verifier_false_support=shared(run, checked == 1, both & (true == 0), topic),
-    )
-    if both.any():
-        x, y = checked[both] == 1, true[both] == 1
-        unit, size = units(topic[both])
-        w = run.weights(size)[:, unit]
-        p, q = (over(w @ v, w.sum(axis=1)) for v in (x, y))
-        chance = p * q + (1 - p) * (1 - q)
-        drawn = over(over(w @ (x == y), w.sum(axis=1)) - chance, 1 - chance)
-        value = kappa(x, y)
-        ends = resampled(value, drawn, size, (-1.0, 1.0))
-        put(verifier_kappa=Range(value, *ends, None, None))
+    put(verifier_agreement=shared(run, checked == true, both, topic))
 
     def bias(use: Array, **where: str) -> None:
         one = averaged(run, (checked - true)[use], topic[use], None)
@@ -2836,91 +2772,19 @@ def _at_equal_recall(found: Numbers, plain: Side, side: Side, asked: set[str]) -
 
 
 def _less_plain(found: Numbers, plain: Side, side: Side) -> None:
-    """Write down each number of texts written in another way less that of the plain ones."""
-    run, bins_of_text = side.run, side.run.settings["bins"]
+    """Write down what texts written in another way have more than the plain ones."""
+    run = side.run
     asked = set(plain.answered.question) & set(side.answered.question)
     rated = [set(s.answered.question[(s.rated > 0).to_numpy()]) for s in (plain, side)]
-
-    def gap(name: str, columns: Callable[[Side], tuple[Any, Any, Any]], **where: str) -> None:
-        one, two = columns(plain), columns(side)
-        put = side.write(found, **where)
-        shared_topics = min(s.answered.topic[texts_of(s, asked)].nunique() for s in (plain, side))
-        if not len(one[2]) or not len(two[2]):
-            put(**{f"{name}_minus_plain": None})
-            return
-        found_gap = difference(run, *two, *one)
-        if name == "trend" and min(len(set(one[2])), len(set(two[2]))) < 10:
-            found_gap = found_gap._replace(low=None, high=None)
-        if name not in ("claims_per_answer", "trend"):
-            found_gap = cut(found_gap)
-        if "part" in where and shared_topics < 10:
-            found_gap = found_gap._replace(low=None, high=None)
-        put(**{f"{name}_minus_plain": differing(found_gap)})
-
-    def texts_of(s: Side, some: set[str]) -> Any:
-        return s.answered.question.isin(some).to_numpy()
-
-    def factscore(s: Side) -> Any:
-        use = texts_of(s, rated[0] & rated[1])
-        return (s.counts.S / s.rated)[use], None, s.answered.topic[use]
-
-    def micro(s: Side) -> Any:
-        use = texts_of(s, asked)
-        return s.counts.S[use], s.rated[use], s.answered.topic[use]
-
-    def sizes(s: Side) -> Any:
-        use = texts_of(s, asked)
-        return s.claimed[use], None, s.answered.topic[use]
-
-    def told(s: Side) -> pd.DataFrame:
-        rows = s.sentences.dropna(subset=["S"])
-        rows = rows[rows.generation.isin(s.answered.index[texts_of(s, asked)])]
-        n = rows.S + rows.NS
-        return rows.assign(n=n, factual=rows.S / n.where(n > 0)).dropna(subset=["factual"])
-
-    def part_of_text(b: int) -> Any:
-        def columns(s: Side) -> Any:
-            rows = told(s)
-            rows = rows[rows.part == b]
-            if run.settings["average"] == "micro":
-                return rows.S, rows.n, rows.topic
-            if run.settings["average"] == "generation":
-                grouped = rows.groupby("generation", sort=False)
-                return grouped.factual.mean(), None, grouped.topic.first()
-            return rows.factual, None, rows.topic
-
-        return columns
-
-    def slope(s: Side) -> Any:
-        rows = told(s)
-        rows = rows[rows.groupby("generation").generation.transform("size") > 1]
-        columns = rows[["place", "factual"]].astype(float)
-        inside = columns - columns.groupby(rows.generation).transform("mean")
-        sums = inside.assign(xy=inside.place * inside.factual, xx=inside.place**2)
-        sums = sums.groupby(rows.generation)[["xy", "xx"]].sum()
-        return sums.xy, sums.xx, s.texts.topic[sums.index]
-
-    gap("factscore", factscore)
-    gap("factuality_micro", micro)
-    gap("claims_per_answer", sizes)
-    for b in range(bins_of_text):
-        gap("factuality", part_of_text(b), part=f"{b + 1}/{bins_of_text}")
-    gap("trend", slope)
+    columns = []
+    for s in (side, plain):
+        use = s.answered.question.isin(rated[0] & rated[1]).to_numpy()
+        columns += [(s.counts.S / s.rated)[use], None, s.answered.topic[use]]
+    gap = None
+    if len(columns[2]) and len(columns[5]):
+        gap = differing(cut(difference(run, *columns)))
+    side.write(found)(factscore_minus_plain=gap)
     _at_equal_recall(found, plain, side, asked)
-    for mode in ("direct", "qa", "qa_none"):
-        if mode not in side.claims or not side.claims[mode].notna().any():
-            continue
-        for name in ("SK", "SU", "accept_rate"):
-
-            def known(s: Side, mode: str = mode, name: str = name) -> Any:
-                rows = read_claims(run, s, mode)
-                rows = rows[rows.generation.isin(s.answered.index[texts_of(s, asked)])]
-                hit = rows.no if name == "SU" else rows.yes
-                of = {"SK": rows.label == "S", "SU": rows.label == "NS"}.get(name, hit.notna())
-                use = of & hit.notna()
-                return hit[use], None, rows.topic[use]
-
-            gap(name, known, mode=mode)
 
 
 # ---- a study: numbers by model, their means over the data sets, and what models differ in
