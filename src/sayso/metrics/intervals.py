@@ -590,6 +590,7 @@ def bootstrap_difference(
     name: str | None = None,
     sides: tuple[Estimate, Estimate] | None = None,
     limits: Range | None = (0.0, 1.0),
+    drawn: Sequence[Floats] = (),
     **keywords: Any,
 ) -> Estimate:
     """Return metric(first) - metric(second) with the interval of a paired cluster bootstrap.
@@ -598,7 +599,8 @@ def bootstrap_difference(
     one ``clusters`` the rows of the two sides correspond; ``second_clusters`` allows other rows.
     Symmetric interval; exactly [0, 0] for two identical sides, whatever the metric. Given the
     estimates of the two ``sides``, numbers in ``limits``, it is combined from their intervals
-    (:func:`combined`), which see rare cases that resamples do not.
+    (:func:`combined`), which see rare cases that resamples do not. ``drawn`` are the resamples of
+    both, where they are known.
     """
     rows = len(np.asarray(first[0]))
     names = np.arange(rows) if clusters is None else np.asarray(clusters)
@@ -616,15 +618,17 @@ def bootstrap_difference(
     if values[0] is None or values[1] is None:
         why = [side.problem for side in sides or () if side.value is None and side.problem]
         return Estimate(name=title, n=rows, problem=why[0] if why else "undefined on one side")
-    blocks = []
-    for weights in _weights(count, n, seed, row=max(rows, len(other))):
-        drawn = (
-            np.asarray(metric(*side, weights=weights[:, index], **keywords), dtype=np.float64)
-            for side, index in ((first, unit), (second, twin))
-        )
-        blocks.append(np.stack([*drawn]))
+    if not drawn:
+        blocks = [
+            [
+                np.asarray(metric(*side, weights=weights[:, index], **keywords), dtype=np.float64)
+                for side, index in ((first, unit), (second, twin))
+            ]
+            for weights in _weights(count, n, seed, row=max(rows, len(other)))
+        ]
+        drawn = np.concatenate(blocks, axis=1)
+    one, two = drawn
     difference = float(values[0]) - float(values[1])
-    one, two = np.concatenate(blocks, axis=1)
     gap = make_estimate(title, difference, Resampled(one - two, count), None, rows)
     if np.array_equal(names, other) and all(map(_alike, first, second)):
         return no_difference(gap)

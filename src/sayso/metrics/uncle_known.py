@@ -547,18 +547,18 @@ def bounds_of_codes(known: ArrayLike, label: ArrayLike) -> dict[str, Bound]:
     """
     row, column = np.asarray(known), np.asarray(label)
     cells = count_cells(row, column)
-    lost = [int(((row == state) & (column == -1)).sum()) for state in (1, 0)]
+    lost = tuple(int(((row == state) & (column == -1)).sum()) for state in (1, 0))
     free = [int(((row == -1) & (column == code)).sum()) for code in range(3)]
     neither = int(((row == -1) & (column == -1)).sum())
     if not neither and not any(free):
-        return rate_bounds(cells, *lost)
+        return rate_bounds(cells, lost[0], lost[1])
     values: dict[str, list[float]] = {}
     for code in range(3 if neither else 1):
         moved = [count + neither * (code == place) for place, count in enumerate(free)]
-        for name, ends in rate_bounds(cells, *lost, moved).items():
+        for name, ends in rate_bounds(cells, lost[0], lost[1], moved).items():
             values.setdefault(name, []).extend(end for end in ends if end is not None)
     if neither:  # J trades them against each other: no corner is its extreme
-        ends = j_bounds(cells, *lost, free, neither)
+        ends = j_bounds(cells, lost[0], lost[1], free, neither)
         values.setdefault("J", []).extend(end for end in ends if end is not None)
     return {name: (min(ends), max(ends)) if ends else (None, None) for name, ends in values.items()}
 

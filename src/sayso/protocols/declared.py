@@ -22,6 +22,7 @@ from sayso.metrics.intervals import (
     Range,
     Statistic,
     bootstrap_difference,
+    resampled_sums,
     share_of_counts,
     within,
 )
@@ -270,12 +271,11 @@ def common_rows(first: Rows, second: Rows) -> tuple[Ints, Ints]:
         masks = ([key in shared for key in rows.keys] for rows in (first, second))
         one, two = (np.flatnonzero(mask) for mask in masks)
         return one, two
-    places = [
-        dict(zip(reversed(rows.keys), reversed(range(len(rows.keys))), strict=True))
-        for rows in (first, second)
-    ]
-    both = [key for key in dict.fromkeys(first.keys) if key in places[1]]
-    one, two = (np.array([place[key] for key in both], dtype=np.int64) for place in places)
+    ours, theirs = (
+        {key: row for row, key in reversed([*enumerate(rows.keys)])} for rows in (first, second)
+    )
+    both = [key for key in dict.fromkeys(first.keys) if key in theirs]
+    one, two = (np.array([place[key] for key in both], dtype=np.int64) for place in (ours, theirs))
     return one, two
 
 
@@ -322,21 +322,27 @@ class _Pair:
         clusters = own if paired else [of.rows.names[rows] for of, rows in parts]
         self.columns, self.clusters = _columns(parts, clusters)
         self.own: dict[str, tuple[Estimate, Estimate]] = {}
+        self.drawn: list[dict[str, Floats]] = []
 
     def less(self, d: Declared, n: int, seed: int) -> Estimate:
         """Return B - A of a number of B."""
         if not all(self.sizes):
             return Estimate(d.name, problem=undefined(d.name), missing=self.missing)
+        metric = d.of.metric
         (first, second), (units, others) = self.columns, self.clusters
-        if d.of.metric.combined and d.name not in self.own:
+        if metric.combined and d.name not in self.own:
             ours, theirs = _own(d, first, units, n, seed), _own(d, second, others, n, seed)
             self.own |= {name: (ours[name], theirs[name]) for name in ours}
-        own = self.own.get(d.name)
+        if isinstance(metric, Sums) and not self.drawn:  # once for the family
+            wide = [table.reshape(len(table), -1) for (table,) in self.columns]
+            sums = np.split(resampled_sums(np.concatenate(wide, axis=1), n, seed), 2, axis=1)
+            self.drawn = [metric.of(side.reshape(-1, *first[0].shape[1:])) for side in sums]
+        own, drawn = self.own.get(d.name), [side[d.name] for side in self.drawn]
         gap = bootstrap_difference(
-            _of_weights(d), first, second, units, others, n, seed, d.name, own, d.limits
+            _of_weights(d), first, second, units, others, n, seed, d.name, own, d.limits, drawn
         )
         size = self.sizes[0] if own is None else own[0].n
-        if not d.of.metric.combined and d.limits is not None:
+        if not metric.combined and d.limits is not None:
             gap = within(gap, d.limits[1] - d.limits[0])
         if gap.low is not None and self.entities < d.least:
             why = f"no interval: it needs {d.least} entities in common"
