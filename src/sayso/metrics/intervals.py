@@ -246,11 +246,13 @@ def resample_weights(
 
 def resampled_sums(sums: Floats, n: int, seed: int, strata: ArrayLike | None = None) -> Floats:
     """Return resampled column sums (n, columns) of per-cluster sums (C, columns); 0 without any."""
-    rng = np.random.default_rng(seed)
-    if len(sums) == 0:
+    C = len(sums)
+    if C == 0:
         return np.zeros((n, sums.shape[1]))
-    blocks = [weights @ sums for weights in resample_weights(len(sums), n, rng, strata)]
-    return np.concatenate(blocks)
+    drawn = _weights(C, n, seed)
+    if strata is not None:
+        drawn = resample_weights(C, n, np.random.default_rng(seed), strata)
+    return np.concatenate([weights @ sums for weights in drawn])
 
 
 def _weights(clusters: int, n: int, seed: int, row: int = 0) -> Iterator[Floats]:
