@@ -121,7 +121,7 @@ def numbers(
     higher = None if borrowed(beside.models)[0] else NUMBERS["p_known"].higher
     apart = not all(share_paragraphs(run, one.run) for one in beside.models)
     facts = _FactRows(compared_rows(run, settings), apart=apart, higher=higher)
-    return [*_headline(facts), *_compared(facts)]
+    return [*_headline(facts, (True,)), *_compared(facts)]
 
 
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
@@ -358,8 +358,11 @@ def _rates_of(
 # ---- rates of both forms, told to express uncertainty or not, and what else is compared
 
 
-def _headline(facts: _FactRows) -> Iterator[Declared]:
-    """Yield the rates of both forms, the counts of the matrix, and accuracy."""
+def _headline(facts: _FactRows, prompts: Sequence[bool] = (True, False)) -> Iterator[Declared]:
+    """Yield the rates of both forms, the counts of the matrix, and accuracy.
+
+    ``prompts``: with the instruction, and without it.
+    """
     script = facts.context.settings.probe.unc == "dropped_official"
 
     def uses(name: str, *, instructed: bool) -> frozenset[Use]:
@@ -370,7 +373,7 @@ def _headline(facts: _FactRows) -> Iterator[Declared]:
         }
         return RUN | {use for use, wanted in there.items() if wanted}
 
-    for form, instructed in product(facts.context.forms, (True, False)):
+    for form, instructed in product(facts.context.forms, prompts):
         rows, label = facts.rows[form, instructed], facts.context.labels(form, instructed)
         where, prompt = _of_prompt(form, instructed)
         cells = _cells(facts, rows, facts.known, label)
