@@ -99,8 +99,6 @@ def corrected_numbers(
 def _corrected(
     plan: Protocol, run: Run, labels: PeopleLabels, settings: Any
 ) -> Iterable[CorrectedPlace]:
-    if plan.numbers is None:
-        return plan.corrected(run, labels, settings)
     judge, people = (plan.numbers(run, settings, who, None) for who in (run, labels.read(run)))
     return corrected_places(judge, people, labels)
 

@@ -7,7 +7,6 @@ runs whose signatures name the same settings.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterator, Sequence
 
 from sayso.protocols.declared import Declared, differences, joint_number
@@ -18,11 +17,11 @@ from sayso.protocols.protocol import (
     Numbers,
     Protocol,
     Sides,
-    check_run_pairs,
+    run_pairs,
     signed_difference,
     unlike,
 )
-from sayso.records import InputError, Slice
+from sayso.records import InputError
 
 #: parts of slices and signatures that say which answers a number is of
 ANSWERS = ("form", "prompt", "method")
@@ -67,22 +66,21 @@ def study_numbers(
         if one
     }
 
-    def check(one: ComparedRun, other: ComparedRun) -> list[str]:
-        return _check(plan, (one, other), (shared[one.name], shared[other.name]), allow)[0]
-
-    def numbers(one: ComparedRun | None) -> Numbers:
-        own = [d for d in shared[one.name] if "study" in d.uses] if one else []
-        places = list(dict.fromkeys(d.where for d in own))
-        own.sort(key=lambda d: (places.index(d.where), plan.metrics[d.name].study or math.inf))
-        return {(d.name, d.where): joint_number(d) for d in own}
-
-    notes = [*check_run_pairs(sides, check), *plan.study_notes(columns)]
-    return [[numbers(one) for one in row] for row in sides], notes
+    notes = dict.fromkeys(
+        note
+        for one, other in run_pairs(sides)
+        for note in _check(plan, (one, other), (shared[one.name], shared[other.name]), allow)[0]
+    )
+    rows = [[shared[one.name] if one else [] for one in row] for row in sides]
+    numbers: list[list[Numbers]] = [
+        [{(d.name, d.where): joint_number(d) for d in own if "study" in d.uses} for own in row]
+        for row in rows
+    ]
+    return numbers, [*notes, *plan.study_notes(columns)]
 
 
 def _shared(plan: Protocol, one: ComparedRun, beside: Beside) -> list[Declared]:
     """Return the numbers that a run shares with those beside it. Raises InputError."""
-    assert plan.numbers is not None
     found = plan.numbers(one.run, one.settings, None, beside)
     if not found:
         raise InputError(f"{one.name} has no answers to compare")
@@ -97,8 +95,7 @@ def _check(
         {key: value for key, value in own[0].signature if key not in ANSWERS} for own in numbers
     )
     golds = [{q.id: q.golds for q in one.run.questions} for one in pair]
-    names = pair[0].name, pair[1].name
-    reasons, notes = unlike(names, (first, second), (golds[0], golds[1]), plan.free, allow)
+    reasons, notes = unlike([one.name for one in pair], (first, second), golds, plan.free, allow)
     further, more = plan.check_pair(*pair)
     if reasons or further:
         raise InputError("; besides, ".join([*reasons, *further]))
@@ -107,26 +104,17 @@ def _check(
 
 def _in_common(numbers: Two, names: tuple[str, str]) -> Iterator[str]:
     """Yield which answers, and how many rows, only one of two runs has. Raises InputError."""
-    first, second = ({_answers(d.where): d.of.rows for d in own} for own in numbers)
-    sizes: dict[tuple[int, int], list[str]] = {}
-    for part, rows in first.items():
-        if part not in second:
-            yield f"{part}: only in one of the runs"
-            continue
-        keys = set(rows.keys), set(second[part].keys)
-        sizes.setdefault((len(keys[0] & keys[1]), len(keys[0] | keys[1])), []).append(part)
-    if not any(shared for shared, _ in sizes):
-        called = numbers[0][0].of.rows.called
+    first, second = (
+        {" ".join(part for key, part in d.where if key in ANSWERS): d.of.rows for d in own}
+        for own in numbers
+    )
+    yield from (f"{part}: only in one of the runs" for part in first if part not in second)
+    keys = [(set(first[part].keys), set(second[part].keys)) for part in first if part in second]
+    called = numbers[0][0].of.rows.called
+    if not any(ours & theirs for ours, theirs in keys):
         raise InputError(
             f"{names[0]} and {names[1]} have no {called} in common; compare runs on the same data"
         )
-    for (shared, total), parts in sizes.items():
+    for shared, total in sorted({(len(one & two), len(one | two)) for one, two in keys}):
         if 0 < shared < total:
-            where = f"{', '.join(parts)}: " if len(sizes) > 1 else ""
-            called = first[parts[0]].called
-            yield f"{where}{shared} of {total} {called}s are in both runs; the others are left out"
-
-
-def _answers(where: Slice) -> str:
-    """Return which answers a slice is of, in words."""
-    return " ".join(value for key, value in where if key in ANSWERS)
+            yield f"{shared} of {total} {called}s are in both runs; the others are left out"

@@ -138,21 +138,12 @@ class Counted:
                 use &= column >= 0
         return use
 
-    def missing(self, at: Ints) -> Mask:
-        """Tell which of some rows lack a verdict."""
-        return ~self.counts[at] if self.lost is None else self.lost[at]
-
     def adds(self) -> Floats:
         """Return what each row adds to the sums of a family, (n, size)."""
         assert isinstance(self.metric, Sums)
-        found = np.zeros((len(self.counts), self.metric.size))
-        for column in self.columns:
-            if column.dtype.kind == "f":
-                found += column
-            else:
-                found += column[:, None] == np.arange(self.metric.size)
-        found[~self.counts] = 0.0
-        return found
+        sums = np.arange(self.metric.size)
+        parts = [c if c.dtype.kind == "f" else c[:, None] == sums for c in self.columns]
+        return np.where(self.counts[:, None], np.sum(parts, axis=0), 0.0)
 
 
 class Declared(NamedTuple):
@@ -252,9 +243,10 @@ def _columns(
     C, T = len(names), max(1, count_codes(kind))
     tables: list[list[NDArray[Any]]] = []
     for (of, at), slot in zip(parts, np.split(unit * T + kind, [len(clusters[0])]), strict=False):
-        sums = [np.bincount(slot, column, minlength=C * T) for column in of.adds()[at].T]
-        table = np.stack(sums, axis=-1).astype(np.float64).reshape(C, T, len(sums))
-        tables.append([table if kinds else table[:, 0]])
+        adds = of.adds()[at]
+        table = np.zeros((C * T, adds.shape[1]))
+        np.add.at(table, slot, adds)
+        tables.append([table.reshape(C, T, adds.shape[1]) if kinds else table])
     return tables, [names] * len(parts)
 
 
@@ -313,7 +305,8 @@ class _Pair:
         use, paired = (a.counts[at[0]], b.counts[at[1]]), a.rows.paired
         if paired:
             use = (use[0] & use[1],) * 2
-        self.missing = int((a.missing(at[0]) | b.missing(at[1])).sum()) if paired else 0
+        lost, other = (~of.counts if of.lost is None else of.lost for of in (a, b))
+        self.missing = int((lost[at[0]] | other[at[1]]).sum()) if paired else 0
         self.entities = len(np.unique(a.rows.names[at[0]]))
         parts = (b, at[1][use[1]]), (a, at[0][use[0]])
         self.sizes = [len(rows) for _, rows in parts]
@@ -322,7 +315,7 @@ class _Pair:
         clusters = own if paired else [of.rows.names[rows] for of, rows in parts]
         self.columns, self.clusters = _columns(parts, clusters)
         self.own: dict[str, tuple[Estimate, Estimate]] = {}
-        self.drawn: list[dict[str, Floats]] = []
+        self.drawn: list[Mapping[str, Floats]] = []
 
     def less(self, d: Declared, n: int, seed: int) -> Estimate:
         """Return B - A of a number of B."""

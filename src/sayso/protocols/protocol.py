@@ -35,7 +35,6 @@ import dataclasses
 import re
 import typing
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -68,7 +67,6 @@ if TYPE_CHECKING:
     from sayso.judges.judge import Item, Judge
     from sayso.metrics.joint import JointNumber, Number
     from sayso.protocols.declared import Declared
-    from sayso.protocols.labeled import CorrectedPlace, PeopleLabels
     from sayso.report.number_tables import NumberTable
     from sayso.report.sheet import Sheet, StoredAnswers
     from sayso.scores.collect import Tools
@@ -81,9 +79,9 @@ def setting_text(value: object) -> str:
 
 
 def unlike(
-    names: tuple[str, str],
+    names: Sequence[str],
     parts: tuple[Mapping[str, str], Mapping[str, str]],
-    golds: tuple[Mapping[str, object], Mapping[str, object]],
+    golds: Sequence[Mapping[str, object]],
     free: Sequence[str],
     allow: Sequence[str],
 ) -> tuple[list[str], list[str]]:
@@ -126,30 +124,6 @@ def _of_two_models(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
     models, answers = ([own.get(key, "") for own in (first, second)] for key in ("model", "answer"))
     bare = [re.sub(r"/\d+(?=/|$)", "", answer) for answer in answers]
     return models[0] != models[1] and bare[0] == bare[1]
-
-
-def check_alike(
-    names: tuple[str, str],
-    signatures: Sequence[Mapping[Any, Signature]],
-    golds: tuple[Mapping[str, object], Mapping[str, object]],
-    free: Sequence[str],
-    allow: Sequence[str],
-) -> list[str]:
-    """Return notes on differences that ``allow`` permits; see :func:`unlike`.
-
-    ``signatures`` are each run's, by slice; the first stands for all, without form and method.
-    Raises InputError for a run without any, and for runs that differ in anything else.
-    """
-    if not all(signatures):
-        raise InputError(f"{names[0]} and {names[1]}: one of the two has no answers to compare")
-    first, second = (
-        {k: v for k, v in next(iter(own.values())) if k not in ("form", "method")}
-        for own in signatures
-    )
-    reasons, notes = unlike(names, (first, second), golds, free, allow)
-    if reasons:
-        raise InputError(reasons[0])
-    return notes
 
 
 def signed_difference(
@@ -322,82 +296,17 @@ class Beside(NamedTuple):
 Sides = Sequence[Sequence["ComparedRun | None"]]
 
 
-def check_run_pairs(
-    sides: Sides, check: Callable[[ComparedRun, ComparedRun], list[str]]
-) -> list[str]:
-    """Check the runs on each data set, pair by pair, and return the notes of ``check``.
+def run_pairs(sides: Sides) -> Iterator[tuple[ComparedRun, ComparedRun]]:
+    """Yield the pairs of runs on each data set that must be alike.
 
     Each run is held against the first, and against those of its own base model: they must share
-    its probes. Raises InputError as ``check`` does.
+    its probes.
     """
-    notes: list[str] = []
     for column in zip(*sides, strict=True):
         there = [side for side in column if side is not None]
         for one, other in combinations(there, 2):
             if one is there[0] or one.manifest.model_base == other.manifest.model_base:
-                notes += check(one, other)
-    return list(dict.fromkeys(notes))
-
-
-class Opened(typing.Protocol):
-    """A run that was opened for comparing."""
-
-    @property
-    def signatures(self) -> Mapping[Any, Signature]:
-        """The settings behind its numbers, by slice."""
-
-    @property
-    def golds(self) -> Mapping[str, object]:
-        """What counts as right, by question."""
-
-
-def check_opened(
-    sides: Sides, opened: Mapping[str, Opened], free: Sequence[str], allow: Sequence[str]
-) -> list[str]:
-    """Check the runs on each data set by :func:`check_alike`; ``opened`` are they by name."""
-
-    def check(one: ComparedRun, other: ComparedRun) -> list[str]:
-        first, second = opened[one.name], opened[other.name]
-        golds = first.golds, second.golds
-        names = one.name, other.name
-        return check_alike(names, (first.signatures, second.signatures), golds, free, allow)
-
-    return check_run_pairs(sides, check)
-
-
-Key = TypeVar("Key")
-
-
-def compare_parts(
-    names: tuple[str, str],
-    sides: tuple[Opened, Opened],
-    allowed: tuple[Sequence[str], Sequence[str]],
-    part: Callable[[Key], Slice],
-    differ: Callable[[Key, list[str]], Iterable[Estimate]],
-    of: str,
-) -> tuple[list[Estimate], list[str]]:
-    """Return the differences of all parts that two runs share, B - A, and notes.
-
-    A part is a form or method: a key of the signatures of both, with its slice. ``differ`` returns
-    its differences and adds notes. ``allowed`` are the settings that may differ (see
-    :func:`unlike`), ``of`` is what the runs must share. Raises InputError for runs that are not
-    alike or share nothing.
-    """
-    theirs, ours = (side.signatures for side in sides)
-    notes = check_alike(names, (theirs, ours), (sides[0].golds, sides[1].golds), *allowed)
-    found: list[Estimate] = []
-    for key in theirs:
-        if key in ours:
-            signed = partial(signed_difference, theirs=theirs[key], ours=ours[key])
-            found += [signed(e, part(key)) for e in differ(key, notes)]
-        else:
-            called = " ".join(value for _, value in part(key))
-            notes.append(f"{called}: only in one of the runs")
-    if not found and theirs.keys() & ours.keys():
-        raise InputError(
-            f"{names[0]} and {names[1]} have no {of} in common; compare runs on the same data"
-        )
-    return found, notes
+                yield one, other
 
 
 class Comparison(NamedTuple):
@@ -521,7 +430,7 @@ class Protocol:
     cautions: Callable[[Sequence[Estimate], bool | None], list[str]]
     #: declares its numbers: those of a run by itself; the columns as people read it, whose numbers
     #: labels correct; or (never both) those that it shares with runs beside it
-    numbers: Callable[[Run, Any, Run | None, Beside | None], list[Declared]] | None = None
+    numbers: Callable[[Run, Any, Run | None, Beside | None], list[Declared]]
     #: how its numbers are shown; tables and figures of its paper
     report: Report
     layouts: Callable[[], Sequence[PaperLayout]]
@@ -534,14 +443,6 @@ class Protocol:
     )
     #: what a reader must know of runs of several models, by data set
     study_notes: Callable[[Sequence[Sequence[ComparedRun]]], list[str]] = lambda columns: []
-    #: until its numbers are declared: differences, numbers of a study, corrected numbers
-    compare: (
-        Callable[[tuple[ComparedRun, ComparedRun], Sequence[str], int, int], Comparison] | None
-    ) = None
-    studied: Callable[[Sides, Sequence[str]], tuple[list[list[Numbers]], list[str]]] | None = None
-    corrected: Callable[[Run, PeopleLabels, Any], Iterable[CorrectedPlace]] = (
-        lambda run, labels, settings: ()
-    )
     #: the passage that the model was shown with each question, by its id, for answers of a stage
     shown_passages: Callable[[Sequence[Question], str], Mapping[str, str]] = (
         lambda questions, stage: {q.id: q.context for q in questions if q.context}

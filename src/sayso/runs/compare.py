@@ -117,8 +117,7 @@ def compare(
         raise InputError(f"{a} and {b} are runs of {names}; compare runs of one protocol")
     sides = ComparedRun(str(a), *load_run(a)), ComparedRun(str(b), *load_run(b))
     plan = protocol_of(sides[0].manifest)
-    differ = plan.compare or partial(comparing.compare, plan)
-    found = differ(sides, allow, resamples, seed)
+    found = comparing.compare(plan, sides, allow, resamples, seed)
     judges = {m.model_identity or m.model: m.judge for m in (side.manifest for side in sides)}
     notes = [*found.notes, *rules_alone(judges)]
     named = found._replace(notes=notes, protocol=plan.name, names=(str(a), str(b)))

@@ -8,8 +8,9 @@ rank of corrected and of other models would rank judges.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -181,14 +182,15 @@ class StudyNumbers:
             [run and ComparedRun(str(run.path), *load_run(run.path)) for run in row] for row in grid
         ]
         plan = PROTOCOLS[protocol]
-        computed = plan.studied or partial(comparing.study_numbers, plan)
-        numbers, notes = computed(sides, self.allow)
+        numbers, notes = comparing.study_numbers(plan, sides, self.allow)
         sets = self.sets(data)
         firsts = [sets.index(one) for one in dict.fromkeys(sets)]  # one column of each data set
         shared = _shared([data[s] for s in firsts], [[row[s] for s in firsts] for row in grid])
         names = joined_names([side.run.questions for row in sides for side in row if side])
         numbers = [[_renamed(cell, names) for cell in row] for row in numbers]
-        keys = dict.fromkeys(key for row in numbers for cell in row for key in cell)
+        keys = [*dict.fromkeys(key for row in numbers for cell in row for key in cell)]
+        places = [where for _, where in keys]
+        keys.sort(key=lambda key: (places.index(key[1]), plan.metrics[key[0]].study or math.inf))
         judged = [self._joint_number(key, numbers, grid) for key in keys]
         corrected, lacking = (judged, []) if self.raw else self._with_labels(protocol, grid, judged)
         found = _Together(judged, corrected, [*self._joined, *shared, *notes, *lacking])
