@@ -63,7 +63,7 @@ NOT_REPEATED = {
     "ambiguous": "the judge decides which golds contradict each other",
     "skill of a method that was not asked, AUROC of a score that has no value": "a place without a "
     "number, which only says why",
-    "probe_converged; P(IK) learned on other data": "a matter of sayso's own solver and its folds",
+    "P(IK) learned on other data": "a matter of sayso's own solver and its folds",
 }
 Value = float | None
 Key = tuple[str, tuple[tuple[str, str], ...]]
@@ -1458,7 +1458,6 @@ def _one_method(rows: pd.DataFrame, plain: pd.DataFrame) -> Numbers:
 MONTHS = "January February March April May June July August September October November December"
 DATE = re.compile(r"([+-]?\d{4,})-(\d\d)-(\d\d)T00:00:00Z")
 METRICS = ("rules", "rouge_l", "squad_f1", "exact_match", "contains")
-LEARNED = {"p_ik", "text_only"}
 
 
 def selective(run: Run) -> Numbers:
@@ -1475,8 +1474,6 @@ def selective(run: Run) -> Numbers:
         wrong = {name: np.where(rows.placed, ~rows[name].astype(bool), np.nan) for name in METRICS}
         unknown = 1.0 - known.reindex(rows.asked).to_numpy(float)
         found.at(form=form)(facts=float(len(rows)))
-        if form == "long":
-            found.at(form=form)(unplaced=float((~rows.placed).sum()))
         at = found.at(form=form, against="unknown")
         at(share_unknown=shared(run, unknown == 1, ~np.isnan(unknown), rows.unit))
         read = rows.placed.to_numpy(bool)
@@ -1488,15 +1485,8 @@ def selective(run: Run) -> Numbers:
         _ranked(found, form, run, rows, {**wrong, "unknown": unknown}, scores, folds)
         _metrics_compared(found, form, run, rows, wrong)
         _by_length(found, form, run, rows, wrong, scores)
-        _flips(found, form, run, rows, wrong, scores)
         _audits(found, form, run, rows, wrong, scores)
         _best(found, form, run, rows, wrong["rules"], scores, folds)
-        p_ik = scores.pop("p_ik_probability", None)
-        if p_ik is not None:
-            layer, position = str(run.settings["p_ik.layer"]), run.settings["p_ik.position"]
-            at = found.at(form=form, layer=layer, position=position, score="p_ik")
-            same, use = (p_ik > 0.5) == (unknown == 1), ~(np.isnan(p_ik) | np.isnan(unknown))
-            at(known_agreement=shared(run, same, use, rows.unit))
     return found
 
 
@@ -1530,8 +1520,8 @@ def _learned(
         use &= np.isfinite(x).all(axis=1)
         if len(set(wrong[use])) > 1:
             fold = _folds(run, rows.unit.to_numpy(), use, run.settings["p_ik.folds"])
-            scores["p_ik_probability"] = _probed(x, wrong, fold, run.settings["p_ik.standardize"])
-            scores["p_ik"] = _in_folds(scores["p_ik_probability"], fold)
+            probed = _probed(x, wrong, fold, run.settings["p_ik.standardize"])
+            scores["p_ik"] = _in_folds(probed, fold)
             folds["p_ik"] = fold
     return folds
 
@@ -1726,12 +1716,13 @@ def _ranked(
     folds: dict[str, Array],
 ) -> None:
     """Write down what every score tells against every metric."""
-    stored, words = run.stored("selective"), rows.words.to_numpy(float)
+    stored = run.stored("selective")
     for score, all_values in scores.items():
         fold = folds.get(score)
         for against, all_wrong in wrong.items():
             where = {"form": form, "against": against, "score": score}
-            if key("auroc", where) not in stored:
+            names = [name for name in ("auroc", "auroc_within") if key(name, where) in stored]
+            if not names:
                 continue  # against other metrics than the judge only some scores are ranked
             use = ~(np.isnan(all_values) | np.isnan(all_wrong))
             values, bad, unit = all_values[use], all_wrong[use] == 1, rows.unit[use]
@@ -1741,13 +1732,14 @@ def _ranked(
                     at(auroc=None)
                 continue
             own_fold = None if fold is None else fold[use]
-            at(auroc=auroc_range(run, values, bad, unit, own_fold))
-            if _rankable(
-                values, bad.astype(float), np.zeros(len(bad)) if fold is None else own_fold
-            ):
-                one = measured_pairs(values, bad, rows.cluster[use], own_fold)
-                found.study("auroc", one, **where)
-            if key("auroc_within", where) in stored:
+            if "auroc" in names:
+                at(auroc=auroc_range(run, values, bad, unit, own_fold))
+                if _rankable(
+                    values, bad.astype(float), np.zeros(len(bad)) if fold is None else own_fold
+                ):
+                    one = measured_pairs(values, bad, rows.cluster[use], own_fold)
+                    found.study("auroc", one, **where)
+            if "auroc_within" in names:
                 kind = rows.type[use].to_numpy(object)
                 if fold is not None:
                     kind = [f"{f}/{t}" for f, t in zip(fold[use], kind, strict=True)]
@@ -1755,12 +1747,8 @@ def _ranked(
                 if _rankable(values, bad.astype(float), np.asarray(kind)):
                     one = measured_pairs(values, bad, rows.cluster[use], kind)
                     found.study("auroc_within", one, **where)
-            if against == "rules":
-                at(
-                    prr=prr_range(run, values, bad, unit),
-                    aurac=aurac(values, bad),
-                    length_correlation=spearman(values, words[use]),
-                )
+            if key("prr", where) in stored:
+                at(prr=prr_range(run, values, bad, unit), aurac=aurac(values, bad))
     for name, where in stored:
         if name == "risk" and ("form", form) in where:
             values = scores[dict(where)["score"]]
@@ -1837,43 +1825,17 @@ def _by_length(
     words, unit = rows.words.to_numpy(float), rows.unit.to_numpy()
     right = (wrong["rules"] == 0) & ~np.isnan(words)
     place = fifth_of(words[right])
-    p = mean(wrong["rules"][~np.isnan(wrong["rules"])] == 0)
     for name in METRICS[1:] if right.any() else ():
         refused, at = wrong[name][right], found.at(form=form, against=name)
         every = np.ones(len(refused), bool)
-        q = 1 - refused.mean()
-        closed = None
-        if p is not None and 0 < p * q < 1:
-            closed = 1 - q * (1 - p) / (2 * (1 - p * q))
         at(
             false_negatives=shared(run, refused == 1, every, unit[right]),
-            false_negative_slope=_slope(run, refused, place, unit[right]),
-            auroc_length_closed_form=Range(closed, None, None, q, p),
         )
-        for k in range(5):
+        for k in range(5) if name in ("rouge_l", "squad_f1") else ():
             here, own = place == k, words[right][place == k]
             reach = f"{own.min():g}-{own.max():g}" if len(own) else "none"
             part = found.at(form=form, against=name, fifth=str(k + 1), length=reach)
             part(false_negatives_fifth=shared(run, refused == 1, here, unit[right]))
-
-
-def _slope(run: Run, refused: Array, place: Array, clusters: Any) -> Range:
-    """Return by how much the share of refused right answers rises from fifth to fifth."""
-    unit, count = units(clusters)
-    weights = run.weights(count)[:, unit]
-
-    def slope(w: Array) -> Array:
-        total = w.sum(axis=1)[:, None]
-        x = place - over((w @ place)[:, None], total)
-        y = refused - over((w @ refused)[:, None], total)
-        below = (w * x * x).sum(axis=1)
-        return over((w * x * y).sum(axis=1), np.where(below > 1e-12, below, 0.0))
-
-    value = defined(slope(np.ones((1, len(refused))))[0])
-    ends = resampled(value, slope(weights), count, None)
-    if refused.min() == refused.max():
-        ends = NONE
-    return Range(value, *ends, None, None)
 
 
 class Areas:
@@ -1901,63 +1863,6 @@ class Areas:
         return self.kept[at]
 
 
-def _flips(
-    found: Numbers,
-    form: str,
-    run: Run,
-    rows: pd.DataFrame,
-    wrong: dict[str, Array],
-    scores: dict[str, Array],
-) -> None:
-    """Write down pairs of scores that two metrics rank the other way round."""
-    stored, areas = run.stored("selective"), Areas(run, rows.unit)
-    core = [
-        name
-        for name in scores
-        if name not in LEARNED
-        and key("auroc", {"form": form, "against": "rouge_l", "score": name}) in stored
-    ]
-    gaps: dict[tuple[str, str, str], tuple[float, Ends]] = {}
-    sure: set[tuple[str, str, str]] = set()
-    for by in METRICS:
-        held = wrong[by][~np.isnan(wrong[by])]
-        if len(set(held)) < 2:
-            continue
-        p_values = {}
-        for first, second in itertools.combinations(core, 2):
-            both = np.where(np.isnan(scores[first] + scores[second]), np.nan, wrong[by])
-            (a, one), (b, two) = (areas.of(n, scores[n], both) for n in (first, second))
-            if a is None or b is None:
-                continue
-            use = ~np.isnan(both)
-            count = len(set(areas.unit[use]))
-            error, value = spread(one - two, count), a - b
-            ends = resampled(value, one - two, count, None)
-            equal = (rankdata(scores[first][use]) == rankdata(scores[second][use])).all()
-            if error is not None and count > 1 and (error > 1e-12 or equal):
-                t = value / error if error else 0.0
-                p_values[first, second] = float(2 * special.stdtr(count - 1, -abs(t)))
-            if equal and value == 0 and error is not None and error <= 1e-12:
-                ends = (0.0, 0.0)
-            gaps[by, first, second] = value, ends
-        worst = 0.0
-        for rank, (pair, p) in enumerate(sorted(p_values.items(), key=lambda one: one[1])):
-            worst = max(worst, min(1.0, p * (len(p_values) - rank)))
-            if worst < 0.05:
-                sure.add((by, *pair))
-    flips = 0
-    clear = 0
-    for first, second in itertools.combinations(core, 2):
-        for one, two in itertools.combinations(METRICS, 2):
-            sides = [gaps.get((by, first, second)) for by in (one, two)]
-            if sides[0] is None or sides[1] is None or sides[0][0] * sides[1][0] >= 0:
-                continue
-            flips += 1
-            clear += {(one, first, second), (two, first, second)} <= sure
-    n = float(flips)
-    found.at(form=form)(rank_flips=Range(n, None, None, float(clear), n))
-
-
 def _audits(
     found: Numbers,
     form: str,
@@ -1970,7 +1875,7 @@ def _audits(
     stored, words = run.stored("selective"), rows.words.to_numpy(float)
     for name in scores:
         where = {"form": form, "against": "rouge_l", "score": name}
-        if key("audit_length", where) not in stored:
+        if key("audit_against_metric", where) not in stored:
             continue
         whole = scores[name] + wrong["rouge_l"] + wrong["rules"] + words
         use = ~np.isnan(whole)
@@ -1984,26 +1889,14 @@ def _audits(
             one = defined(value)
             return Range(one, *resampled(one, drawn, count, limits), None, None)
 
-        metric, truth, strata = areas.of("u", u, m), areas.of("u", u, t), bin_of
-        fixed = areas.of("in strata", u, m, strata)
+        metric, truth = areas.of("u", u, m), areas.of("u", u, t)
         evened = [_evened(u, m, t, bin_of, w) for w in (once, weights)]
-        same = [over(w @ (m == t), w.sum(axis=1)) for w in (once, weights)]
-        left = [_beyond(u, m, x, w) for w in (once, weights)]
-        signed = (-1.0, 1.0)
-        of_length = [[weighted_spearman(a, x, w) for w in (once, weights)] for a in (u, m)]
         found.at(**where)(
             audit_against_metric=auroc_range(run, u, m == 1, unit),
-            audit_length=auroc_range(run, x, m == 1, unit),
             audit_against_truth=auroc_range(run, u, t == 1, unit),
-            audit_length_truth=auroc_range(run, x, t == 1, unit),
-            audit_score_length=plain(of_length[0][0][0], of_length[0][1], signed),
-            audit_metric_length=plain(of_length[1][0][0], of_length[1][1], signed),
-            audit_at_fixed_length=plain(fixed[0], fixed[1], (0.0, 1.0)),
-            audit_beyond_length=plain(left[0][0], left[1], (0.0, 1.0)),
             audit_difference=plain(metric[0] - truth[0], metric[1] - truth[1], None),
             audit_from_length=plain(metric[0] - evened[0][0], metric[1] - evened[1], None),
             audit_unexplained=plain(evened[0][0] - truth[0], evened[1] - truth[1], None),
-            audit_agreement=plain(same[0][0], same[1], (0.0, 1.0)),
         )
 
 
@@ -2014,19 +1907,6 @@ def _soft(score: Array, as_wrong: Array, as_right: Array) -> Array:
     bad, good = as_wrong @ member, as_right @ member
     below = np.cumsum(good, axis=1) - good / 2
     return over((bad * below).sum(axis=1), bad.sum(axis=1) * good.sum(axis=1))
-
-
-def _beyond(u: Array, m: Array, x: Array, weights: Array) -> Array:
-    """Return the AUROC of what a straight line in length's rank leaves of the score's rank."""
-    a, b = (weighted_ranks(values, weights) - 0.5 for values in (u, x))
-    slope = np.nan_to_num(over((weights * a * b).sum(axis=1), (weights * b * b).sum(axis=1)))
-    left = np.round(a - slope[:, None] * b, 12)
-    return np.array(
-        [
-            _soft(one, (w * m)[None], (w * (1 - m))[None])[0]
-            for one, w in zip(left, weights, strict=True)
-        ]
-    )
 
 
 def _evened(u: Array, m: Array, t: Array, bin_of: Array, weights: Array) -> Array:
@@ -2085,7 +1965,7 @@ def _in_stored_order(run: Run, form: str, name: str) -> list[str]:
     """Return the scores in the order of the leaderboard."""
     rows = run.table("metrics/selective")
     places = [dict(where) for where in rows["where"][rows.name == name]]
-    return [at["score"] for at in places if at["form"] == form and at.get("against") == "unknown"]
+    return [at["score"] for at in places if at["form"] == form and at.get("against") == "rules"]
 
 
 def _rankable(score: Array, wrong: Array, kind: Array) -> bool:
@@ -2193,16 +2073,8 @@ def _metrics_compared(
         for second in METRICS[i + 1 :]:
             b = wrong[second]
             pair = found.at(form=form, against=first, metric=second)
-            pair(
-                metric_agreement=shared(run, a == b, placed, rows.unit),
-                metric_kappa=kappa(a[placed] == 1, b[placed] == 1),
-            )
-        others = np.mean([wrong[name] for name in METRICS if name != first], axis=0)
-        clear = placed & (others != 0.5)
-        at(
-            error_rate=shared(run, a == 1, placed, rows.unit),
-            metric_against_others=shared(run, (a == 1) == (others > 0.5), clear, rows.unit),
-        )
+            pair(metric_agreement=shared(run, a == b, placed, rows.unit))
+        at(error_rate=shared(run, a == 1, placed, rows.unit))
 
 
 # ---- self-known: claims along a text

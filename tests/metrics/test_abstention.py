@@ -28,6 +28,14 @@ def test_j_by_hand() -> None:
     assert abstention_gap([1, 1, NAN, 1, 0, 0, 0], unanswerable) == pytest.approx(3 / 4)
 
 
+def test_answers_are_cells_of_the_matrix_of_known_and_unknown_facts() -> None:
+    # questions with an answer are known, those without unknown; to abstain is to be uncertain
+    cells = metrics.abstention_cells([0, 1, 0, 1, np.nan], [False, False, True, True, True])
+    assert cells.tolist() == [0, 2, 3, 5, -1]
+    rates = metrics.cell_rates(np.bincount(cells[:4], minlength=6))
+    assert rates["J"] == metrics.abstention_gap([0, 1, 0, 1], [False, False, True, True]) == 0
+
+
 def test_j_needs_both_kinds_of_questions() -> None:
     assert abstention_gap([1, 0], [1, 1]) is None
     assert abstention_gap([1, 0], [0, 0]) is None

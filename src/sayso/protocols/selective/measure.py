@@ -94,7 +94,7 @@ CORE = (
 )  # fmt: skip
 #: scores with every number, and whose rankings labels of people correct
 MAIN = (*CORE, TEXT_ONLY)
-#: metrics by which a study alone ranks scores: they call nearly every sentence wrong, or right
+#: metrics of words that are no figure of the paper: only a study ranks scores by them
 COARSE = ("exact_match", "contains")
 #: shares answered at which a curve is stored
 COVERAGES = tuple(round(0.05 * i, 2) for i in range(2, 21))
@@ -389,13 +389,10 @@ def ranked(own: ScoredAnswers) -> Iterator[Declared]:
     """
     rows = own.rows
     for by, name in product(rows.wrong, rows.scores):
-        score, wrong, where = (
-            ranked_values(rows, name),
-            rows.wrong[by],
-            slice_of(against=by, score=name),
-        )
         if (by != rows.judge and name not in MAIN) or _circular(own, by, name):
             continue
+        score, wrong = ranked_values(rows, name), rows.wrong[by]
+        where = slice_of(against=by, score=name)
         for kind, strata in _rankings(own, by, name):
             metric = auroc if strata is None else within_auroc
             area = Weighted(metric, partial(_area, kind, not_converged(rows, name)))

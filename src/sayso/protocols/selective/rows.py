@@ -50,14 +50,12 @@ class FormRows(NamedTuple):
     method, ``reasons`` why a method has no value at all. ``wrong`` by answer metric: 1 incorrect,
     0 correct; under ``"unknown"`` 1 where no draw of the question was right. ``values`` are the
     continuous metrics, ``words`` how many words the scored text has, ``judge`` the answer metric
-    that the run's judge is. ``unread`` counts facts whose verdict
-    could not be read, ``unplaced`` those in a paragraph that have no aligned value to score.
-    ``drawn_unknown`` is 1 where no judged draw was right, whoever decides what is unknown;
-    ``converged`` are, by learned score, the fits that converged and all of them, ``folds`` which
-    answers one fit predicted: only those can be ranked (:func:`strata_of`). ``reference_words`` is
-    how many words the first reference has. ``unanswerable`` are questions that nobody can answer,
-    ``withheld`` answers that state no value. ``told`` are the same of the answer of a
-    model told to express uncertainty; ``None`` if it never was.
+    that the run's judge is. ``unread`` counts facts whose verdict could not be read. ``converged``
+    are, by learned score, the fits that converged and all of them, ``folds`` which answers one fit
+    predicted: only those can be ranked (:func:`strata_of`). ``reference_words`` is how many words
+    the first reference has. ``unanswerable`` are questions that nobody can answer, ``withheld``
+    answers that state no value. ``told`` are the same of the answer of a model told to express
+    uncertainty; ``None`` if it never was.
     """
 
     form: str
@@ -71,9 +69,7 @@ class FormRows(NamedTuple):
     values: dict[str, Floats]
     words: Floats
     unread: int
-    unplaced: int
     dataset: NDArray[np.str_]
-    drawn_unknown: Floats | None
     converged: dict[str, tuple[int, int]]
     folds: dict[str, NDArray[np.int64]]
     reference_words: Floats | None = None
@@ -280,9 +276,8 @@ def _rows(
     for name, column in graded.items():
         values[name] = column
         wrong[name] = 1 - cuts.get(name, Threshold(0.5)).correct(column)
-    unknown = _unknown(facts, state) if state else None
-    if unknown is not None:
-        wrong[UNKNOWN_TARGET] = unknown
+    if state:
+        wrong[UNKNOWN_TARGET] = _unknown(facts, state)
     lacking = any(ungraded(f.question) for f in facts) and not labeled
     if lacking and not any(f.question.golds for f in facts):
         # what is left are the questions without an answer: no picture of the errors
@@ -302,9 +297,7 @@ def _rows(
         values=values,
         words=words,
         unread=sum(_unread(f.verdicts.get(judge)) for f in facts),
-        unplaced=sum(f.text is None for f in facts) if form == "long" else 0,
         dataset=np.array([f.question.dataset for f in facts], dtype=np.str_),
-        drawn_unknown=unknown,
         converged={},
         folds={},
         reference_words=reference_words,
