@@ -151,11 +151,6 @@ class AnswerRows(NamedTuple):
         """One vote for each answer."""
         return np.ones(len(self.f))
 
-    @property
-    def counts(self) -> tuple[NDArray[Any], ...]:
-        """What cMFG of answers takes, averaged over choices: f, j, k, weight, choice."""
-        return self.f, self.j, self.k, self.weight, self.choice
-
 
 class AssertionRow(NamedTuple):
     """One assertion, one punted answer, or one answer whose wording nobody could read (no d)."""
