@@ -94,10 +94,10 @@ def numbers(
         for texts in load_long_answers(people) if checked else ():
             found += _read_by_people(_MethodRows(run, settings, texts))
         return found
-    every = _stored_texts(run)
-    k, first = settings.k or wanted_facts(every), common_length(every)
-    for texts in every:
-        of = _MethodRows(run, settings, texts)
+    every = _stored_rows(run, settings)
+    texts_of_all = [of.texts for of in every]
+    k, first = settings.k or wanted_facts(texts_of_all), common_length(texts_of_all)
+    for of in every:
         found += [*_whole_texts(of), *_along(of), *_opinions(of)]
         if beside is None:
             found += [
@@ -109,28 +109,27 @@ def numbers(
 
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
     """Return the estimate of every number of a run, then what is no statistic of rows, signed."""
-    every = _stored_texts(run)
     found = [*estimates_of(numbers(run, settings), settings.resamples, settings.ci_seed)]
-    by = claim_signers(run)
-    for texts in every:
-        others = (
-            *answer_counts(texts), *unread(run, texts), *opinions(run, texts, settings),
-            *gains_over_plain(run, every, texts, settings),
-        )  # fmt: skip
-        signature = signature_of_method(run, settings, texts.method, by)
-        method = slice_of(method=texts.method)
-        found += [
-            msgspec.structs.replace(
-                e, where=method + e.where, signature=signature_of(e.name, signature)
-            )
-            for e in others
-        ]
-    few = {texts.method for texts in every if len(set(texts.names)) < LEAST_TOPICS}
+    every = {of.texts.method: of for of in _stored_rows(run, settings)}
+    for method, of in every.items():
+        others = [*answer_counts(of.texts), *unread(run, of.texts), *predictions(of)]
+        if method in AGAINST_PLAIN and "plain" in every:
+            others += gains_over_plain(every["plain"], of)
+        for e in others:
+            where = slice_of(method=method) + e.where
+            signature = signature_of(e.name, of.signature)
+            found.append(msgspec.structs.replace(e, where=where, signature=signature))
+    few = {method for method, of in every.items() if len(set(of.texts.names)) < LEAST_TOPICS}
     return [_bounded(_without_parts(e) if part_of(e.where, "method") in few else e) for e in found]
 
 
-def _stored_texts(run: Run) -> list[LongAnswers]:
-    return run.once("long answers", lambda: load_long_answers(run))
+def _stored_rows(run: Run, settings: Settings) -> list[_MethodRows]:
+    """Return the texts of every method of a finished run as rows."""
+
+    def make() -> list[_MethodRows]:
+        return [_MethodRows(run, settings, texts) for texts in load_long_answers(run)]
+
+    return run.once(("rows", settings), make)
 
 
 def claim_signers(run: Run) -> dict[str, str]:
@@ -361,8 +360,6 @@ class _MethodRows:
 
 # ---- ratios of sums, means and shares with their intervals
 
-#: what a mean of counts is called at its end: its scale has no upper limit
-OF_COUNTS = ("_per_sentence", "_per_answer")
 #: how far an interval may be from the whole scale, and above a mean of counts, and still tell
 ALMOST, TIMES = 0.005, 10
 
@@ -372,7 +369,8 @@ def _bounded(estimate: Estimate) -> Estimate:
     value, low, high = estimate.value, estimate.low, estimate.high
     if value is None or low is None or high is None:
         return estimate
-    if estimate.name.endswith(OF_COUNTS):
+    limits = NUMBERS[estimate.name].limits
+    if limits is not None and np.isinf(limits[1]):
         unbounded = high > TIMES * value
     else:
         least = -1 if low < 0 else 0  # of a difference, and of a share
@@ -847,36 +845,30 @@ def _read_by_people(of: _MethodRows) -> Iterator[Declared]:
         yield of.number("equation3_in_sample", counted, slice_of(mode=own.mode), LABELED)
 
 
-def opinions(run: Run, texts: LongAnswers, settings: Settings) -> Iterator[Estimate]:
+def predictions(of: _MethodRows) -> Iterator[Estimate]:
     """Yield by setting what SK and SU of other texts predict, correlations, flips of answers."""
-    every = own_answers(run, texts)
-    place = texts.claim_places(settings.bins, settings.closed)
-    parts: list[tuple[Slice, Mask | None]] = [((), None)]
-    parts += [
-        (slice_of(part=f"{part + 1}/{settings.bins}"), place == part)
-        for part in range(settings.bins)
-    ]
-    for own in every:
+    texts, settings = of.texts, of.settings
+    for own in of.own:
         found = [
             msgspec.structs.replace(e, where=where)
-            for where, here in parts
+            for where, here in of.whole_and_parts()
             for e in _predicted(own, texts, here, settings)
         ]
         found += _by_order(own)
         found += [
             _of_enough(e, len(texts.kept), len(set(texts.names)))
-            for e in _correlations(_judged_at(own, texts, place, settings), settings)
+            for e in _correlations(_judged_at(own, texts, of.claim_place, settings), settings)
         ]
         mode = slice_of(mode=own.mode)
         yield from (msgspec.structs.replace(e, where=mode + e.where) for e in found)
-    for where, of, gone, both in _none_flips(every, texts):
-        answered = of & both
+    for where, claims, gone, both in _none_flips(of.own, texts):
+        answered = claims & both
         share = _count_share("none_flips", int(gone[answered].sum()), int(answered.sum()), where)
-        yield msgspec.structs.replace(share, missing=int((of & ~both).sum()))
+        yield msgspec.structs.replace(share, missing=int((claims & ~both).sum()))
 
 
 def _predicted(
-    own: OwnAnswers, texts: LongAnswers, here: Mask | None, settings: Settings
+    own: OwnAnswers, texts: LongAnswers, here: Mask, settings: Settings
 ) -> Iterator[Estimate]:
     """Yield factuality as labels say it, and as the two formulas predict it from other texts."""
     accepted, rejected = judged(own.labels, settings.noa)
@@ -886,7 +878,7 @@ def _predicted(
         rejected[rated],
         texts.label[rated] == SUPPORTED,
         texts.cluster[rated],
-        None if here is None else here[rated],
+        here[rated],
         settings.folds,
         settings.ci_seed,
     )
@@ -1108,17 +1100,12 @@ AGAINST_PLAIN = ("retrieval", "revised", "cautious")
 SAME_IN_ALL = "no interval: no topic differs between the two methods"
 
 
-def gains_over_plain(
-    run: Run, every: Sequence[LongAnswers], texts: LongAnswers, settings: Settings
-) -> Iterator[Estimate]:
+def gains_over_plain(plain: _MethodRows, of: _MethodRows) -> Iterator[Estimate]:
     """Yield what such a method changes: FActScore and precision at equal recall, minus plain's.
 
     Of texts to prompts that both answered, topics resampled together: ``factscore_minus_plain``.
     """
-    plain = next((one for one in every if one.method == "plain"), None)
-    if plain is None or texts.method not in AGAINST_PLAIN:
-        return
-    sides = [_MethodRows(run, settings, one) for one in (plain, texts)]
+    sides, settings = (plain, of), of.settings
     precise = _at_recall(sides)
     again = settings.resamples, settings.ci_seed
     for e, where in zip(estimates_of(precise, *again), (slice_of(of="plain"), ()), strict=True):
