@@ -99,7 +99,7 @@ def test_hedging_by_type_of_fact_alone_is_not_called_admitting() -> None:
     found = facts((40, 0, 1, 0, 5, 35), (0.73, 0.96), (0.7, 0.95))
     typed = Estimate("J", slice_of(form="short", type="born"), 0.1, -0.1, 0.2)
     for low, says in (
-        (-0.2, "within a type of fact, its hedging shows no clear link"),
+        (-0.2, "perhaps only by type of question"),
         (0.1, "usually"),
     ):
         within = Estimate("J_within", slice_of(form="short"), 0.2, low, 0.4)

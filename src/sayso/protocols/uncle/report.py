@@ -162,8 +162,8 @@ def _admits(numbers: Results, form: str) -> str:
     if often != "rarely" and j.low <= 0:
         return f"Its hedging shows no clear link to what it knows: {hedged}."
     if often != "rarely" and within.low is not None and within.low <= 0:
-        link = "within a type of fact, its hedging shows no clear link to what it knows"
-        return f"{capital(hedged)}; {link}."
+        more = "it hedges more often where it does not know, but perhaps only by type of question"
+        return f"{capital(hedged)}: {more}, as no link is clear within a type (J within type)."
     return f"It {often} admits what it does not know: {hedged}."
 
 
