@@ -27,7 +27,7 @@ from sayso.report import charts
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import DASH, covers, percent, with_interval_only
-from sayso.report.opening import SOME, HeadlineShare, open_page, unread_share
+from sayso.report.opening import HALF, SOME, HeadlineShare, open_page, unread_share
 from sayso.report.page import page_seed
 from sayso.report.sheet import (
     Chart,
@@ -142,17 +142,20 @@ def _notices(results: SelfKnownResults, method: str, who: str) -> str:
     known, unknown = (results.get(name, method=method, mode=results.mode) for name in OPINIONS)
     if unknown.value is None:
         return ""
-    accepts = f"; asked about them, {who} accepts" if who else "; asked again, the model accepts"
-    wrong = f"{percent(1 - unknown.value, 0)} of the unsupported ones"
+    asked = f"; asked to check each claim, {who or 'the model'}"
+    if (flips := results.get("order_flips", method=method, mode=results.mode).value or 0) > HALF:
+        turned = f"changes {percent(flips, 0)} of its verdicts with the order of the options"
+        return f"{asked} {turned}, so they do not show what it recognizes"
+    wrong = f"rejects {percent(unknown.value, 0)} of the unsupported ones"
     if known.value is None:
-        return f"{accepts} {wrong}"
-    both = f"{accepts} {percent(known.value, 0)} of those and {wrong}"
+        return f"{asked} {wrong}"
+    both = f"{asked} accepts {percent(known.value, 0)} of the supported ones and {wrong}"
     if known.low is None or known.high is None or unknown.low is None or unknown.high is None:
         return both
     if known.low > 1 - unknown.low:
         return f"{both}, so it notices some of the errors"
     wrongly = known.high < 1 - unknown.high
-    return f"{both}: {'more of the wrong ones' if wrongly else 'no clear difference'}"
+    return f"{both}: {'it accepts more of these' if wrongly else 'no clear difference'}"
 
 
 # ---- how well claims were checked, and what must be known of the numbers
