@@ -144,7 +144,8 @@ def wording(words: tuple[float, Ends], agreed: tuple[float, Ends], skill: Ends, 
 def test_whether_a_model_sounds_as_sure_as_it_is() -> None:
     assert wording((0.95, (0.9, 0.97)), (0.55, (0.46, 0.64)), None) == (
         "In short answers (method: Vanilla), it sounds surer than it is: its words sound 95 % "
-        "sure, and asked again, it gives a consistent answer (right or wrong) 55 % of the time."
+        "sure, and sampled on the plain question, it gives a consistent answer (right or wrong) "
+        "55 % of the time."
     )
     # words that never vary have no interval, and enough of them need none
     assert "it sounds surer" in wording((0.975, None), (0.55, (0.46, 0.64)), None)
@@ -239,8 +240,8 @@ def scored(wrong: float, n: int, best: Ends, value: float = 0.7) -> str:
 def test_whether_a_score_finds_the_errors() -> None:
     assert scored(52, 120, (0.6, 0.8)) == (
         "52 of its 120 short answers are wrong, and an uncertainty score can point to them: given "
-        "a wrong and a right answer, perplexity ranks the wrong one as less certain 70 % of the "
-        "time (chance: 50 %)."
+        "a wrong and a right answer, perplexity ranks the wrong one as less certain 70 % [60, 80] "
+        "of the time (chance: 50 %)."
     )
     assert "no uncertainty score clearly detects them" in scored(52, 120, (0.45, 0.7))
     assert "too few to be sure that a score detects" in scored(52, 120, (0.45, 0.8))
@@ -305,8 +306,9 @@ def test_verdicts_that_follow_the_order_of_options_show_nothing() -> None:
 
 def test_whether_long_answers_are_supported() -> None:
     assert texts(0.54, (0.4, 0.67), 0.11, (-0.5, 0.1)) == (
-        "Of the claims in its long answers, 54 % are supported; asked to check each claim, the "
-        "model rejects 11 % of the unsupported ones."
+        "Of the claims in its long answers, 54 % are supported; asked to check each claim "
+        '("or none of these?"), the model rejects '
+        "11 % of the unsupported ones."
     )
     assert texts(0.54, (0.4, 0.67), None, (-0.5, -0.1)) == (
         "Of the claims in its long answers, 54 % are supported, and fewer of them towards the end "
@@ -530,7 +532,7 @@ def test_a_file_of_answers_begins_with_its_errors(tmp_path: Path) -> None:
     sentence = score_page.board_sentence(board)
     # people decide: what they call wrong may be an answer that declines
     assert sentence.startswith("10 of the 30 judged answers are not right, and")
-    assert "mine ranks that one as less certain 100 % of the time" in sentence
+    assert "mine ranks that one as less certain 100 % [69, 100] of the time" in sentence
     golds = [{**row, "human": None, "gold": "Bern", "answer": "Bern" if n % 3 else "Basel"}
              for n, row in enumerate(rows)]  # fmt: skip
     assert "10 of the 30 judged answers are wrong, and" in score_page.board_sentence(

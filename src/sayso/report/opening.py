@@ -57,6 +57,7 @@ def errors_sentence(
     which: str,
     best: Estimate,
     did: str | None = None,
+    alike: str = "",
 ) -> str:
     """Say how many answers are wrong, and whether an uncertainty score can point to them.
 
@@ -65,7 +66,7 @@ def errors_sentence(
     right one. A score is said to point to errors where the interval is clear of chance, and
     nothing is said of it below :data:`FEW` wrong or right answers, or :data:`FEW_PAIRS` pairs.
     Where not all of them state something false they are "not right", and ``did`` says what they
-    did.
+    did. ``alike`` says of which pairs ``best`` is, if not of all.
     """
     kind = "wrong" if did is None else "not right"
     are = f"{wrong:,} of {of} {'is' if wrong == 1 else 'are'} {kind}{did or ''}"
@@ -81,8 +82,10 @@ def errors_sentence(
         )
     pair = "a wrong and a right answer" if did is None else "one of these and a right answer"
     other = "the wrong one" if did is None else "that one"
-    how = f"given {pair}, {which} ranks {other} as less certain"
-    often = f"{percent(best.value, 0)} of the time (chance: 50 %)"
+    how = f"given {pair}{alike}, {which} ranks {other} as less certain"
+    ends = [] if best.low is None or best.high is None else [best.low, best.high]
+    reach = f" [{', '.join(percent(end, 0).removesuffix(' %') for end in ends)}]" if ends else ""
+    often = f"{percent(best.value, 0)}{reach} of the time (chance: 50 %)"
     if best.low is None or best.high is None or min(wrong, total - wrong) < FEW:
         return f"{are}, and there are too few to say whether a score detects them: {how} {often}."
     if best.low > CHANCE:

@@ -114,10 +114,10 @@ def _sounds(words: Estimate, agreed: Estimate, skill: Estimate) -> str:
     sounds, repeats = percent(words.value, 0), percent(agreed.value, 0)
     voiced = f"its words sound {sounds} sure"
     if skill.problem == CONSTANT:
-        voiced = f"it never voices doubt (read as {sounds} sure)"
+        voiced = f"its answers never voice doubt (read as {sounds} sure)"
     both = (
-        f"{voiced}, and asked again, it gives a consistent answer (right or wrong) {repeats} of "
-        "the time"
+        f"{voiced}, and sampled on the plain question, it gives a consistent answer (right or "
+        f"wrong) {repeats} of the time"
     )
     said, held = _ends(words), _ends(agreed)
     if said is None or held is None:
@@ -267,6 +267,7 @@ MAIN = {
     "skill": "skill",
     "sounds sure": "mean_decisiveness",
     "consistent": "mean_confidence",
+    "right": "accuracy",
 }
 
 

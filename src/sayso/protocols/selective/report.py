@@ -199,7 +199,8 @@ def _finds(results: SelectiveResults, form: str) -> str:
     names = [score_label(name) for name in results.scores(form)]
     did, best = _what_they_did(results, form, missed), best_score(results, form)
     which = opening.best_named(names, elsewhere=best.name == BEST)
-    return opening.errors_sentence(missed, rate.n, of, which, best, did)
+    alike = " to questions of one type" if results.within(form) else ""
+    return opening.errors_sentence(missed, rate.n, of, which, best, did, alike)
 
 
 def _what_they_did(results: SelectiveResults, form: str, missed: int) -> str | None:

@@ -137,13 +137,18 @@ def plain_sentence(results: SelfKnownResults, manifest: Manifest | None = None) 
     return f"{text}{_notices(results, method, questioned_model(manifest))}."
 
 
+def _turned(results: SelfKnownResults, method: str) -> float:
+    """Return which share of its verdicts a model changes with the order of the options."""
+    return results.get("order_flips", method=method, mode=results.mode).value or 0.0
+
+
 def _notices(results: SelfKnownResults, method: str, who: str) -> str:
     """Say how many claims of each class the model accepts, and whether these shares differ."""
     known, unknown = (results.get(name, method=method, mode=results.mode) for name in OPINIONS)
     if unknown.value is None:
         return ""
-    asked = f"; asked to check each claim, {who or 'the model'}"
-    if (flips := results.get("order_flips", method=method, mode=results.mode).value or 0) > HALF:
+    asked = f'; asked to check each claim ("{ASKED[results.mode]}"), {who or "the model"}'
+    if (flips := _turned(results, method)) > HALF:
         turned = f"changes {percent(flips, 0)} of its verdicts with the order of the options"
         return f"{asked} {turned}, so they do not show what it recognizes"
     wrong = f"rejects {percent(unknown.value, 0)} of the unsupported ones"
@@ -472,13 +477,18 @@ def sheet(
 
 
 def _tiles(results: SelfKnownResults) -> list[Tile]:
-    """Return the numbers of the headline; those of several methods stand in the first table."""
-    return [
-        Tile(NUMBERS[name].titled, [("", e)])
-        for method in (results.columns.values() if len(results.methods) == 1 else ())
-        for name in ("factscore", *OPINIONS)
-        if (e := results.headline(name, method)) is not None
-    ]
+    """Return the numbers of the headline; those of several methods stand in the first table.
+
+    What follows the order of the options is none.
+    """
+    method = {"method": results.methods[0]} if len(results.methods) == 1 else None
+    turned = method is not None and _turned(results, method["method"]) > HALF
+    found = {
+        NUMBERS[name].titled: results.headline(name, method)
+        for name in (("factscore",) if turned else ("factscore", *OPINIONS))
+        if method is not None
+    }
+    return [Tile(label, [("", e)]) for label, e in found.items() if e is not None]
 
 
 def read_answers(
