@@ -106,7 +106,9 @@ def test_ordinary_run(tmp_path: Path) -> None:
     read = check(page)
     text = " ".join(read.text.split())
     assert page == tmp_path / "run" / "report.html"
-    assert re.search(r"facts it knew, by its draws 60 %", text.replace("\xa0", " "))
+    assert re.search(
+        r"facts it knew: right in 1 or more of its samples 60 %", text.replace("\xa0", " ")
+    )
     for part in (
         "FA: right when it commits",
         "The same facts under other policies, paragraphs",

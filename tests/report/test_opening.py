@@ -89,9 +89,9 @@ def test_whether_a_model_admits_ignorance(
     kc, ki, ku, uc, ui, uu = cells
     sentence = uncle.plain_sentence(Results(facts(cells, unknown, j)))
     assert says in sentence
-    false = f" (stating something false for {ui})" if ui else ""
-    assert f"hedged {uu} of {uc + ui + uu} facts that it did not know{false}" in sentence
-    assert f" and {ku} of {kc + ki + ku} that it knew." in sentence
+    false = f" and stated {ui} falsely" if ui else ""
+    assert f"f {uc + ui + uu} facts that it did not know, it hedged {uu}{false};" in sentence
+    assert f" of {kc + ki + ku} that it knew, it hedged {ku}." in sentence
 
 
 def test_hedging_by_type_of_fact_alone_is_not_called_admitting() -> None:
@@ -99,7 +99,7 @@ def test_hedging_by_type_of_fact_alone_is_not_called_admitting() -> None:
     found = facts((40, 0, 1, 0, 5, 35), (0.73, 0.96), (0.7, 0.95))
     typed = Estimate("J", slice_of(form="short", type="born"), 0.1, -0.1, 0.2)
     for low, says in (
-        (-0.2, "within a type of fact, its hedging shows no clear link"),
+        (-0.2, "by the type of fact alone"),
         (0.1, "usually"),
     ):
         within = Estimate("J_within", slice_of(form="short"), 0.2, low, 0.4)
@@ -114,7 +114,7 @@ def test_the_sentence_is_about_one_form_and_names_it_where_there_are_two() -> No
     assert uncle.plain_sentence(Results(both)).startswith("In short answers, it rarely admits")
     # what a paragraph leaves out is not stated
     long = uncle.plain_sentence(Results(both[len(both) // 2 :]))
-    assert "hedged 35 of 40 facts that it did not know (leaving out or getting wrong 5)" in long
+    assert "of 40 facts that it did not know, it hedged 35 and left out or got wrong 5;" in long
 
 
 def test_a_run_without_a_verdict_or_without_numbers_says_so() -> None:
@@ -144,7 +144,8 @@ def wording(words: tuple[float, Ends], agreed: tuple[float, Ends], skill: Ends, 
 def test_whether_a_model_sounds_as_sure_as_it_is() -> None:
     assert wording((0.95, (0.9, 0.97)), (0.55, (0.46, 0.64)), None) == (
         "In short answers (method: Vanilla), it sounds surer than it is: its words sound 95 % "
-        "sure, and asked again, it gives a consistent answer (right or wrong) 55 % of the time."
+        "sure, and sampled on the plain question, it gives a consistent answer (right or wrong) "
+        "55 % of the time."
     )
     # words that never vary have no interval, and enough of them need none
     assert "it sounds surer" in wording((0.975, None), (0.55, (0.46, 0.64)), None)
@@ -239,8 +240,8 @@ def scored(wrong: float, n: int, best: Ends, value: float = 0.7) -> str:
 def test_whether_a_score_finds_the_errors() -> None:
     assert scored(52, 120, (0.6, 0.8)) == (
         "52 of its 120 short answers are wrong, and an uncertainty score can point to them: given "
-        "a wrong and a right answer, perplexity ranks the wrong one as less certain 70 % of the "
-        "time (chance: 50 %)."
+        "a wrong and a right answer, perplexity ranks the wrong one as less certain 70 % [60, 80] "
+        "of the time (chance: 50 %)."
     )
     assert "no uncertainty score clearly detects them" in scored(52, 120, (0.45, 0.7))
     assert "too few to be sure that a score detects" in scored(52, 120, (0.45, 0.8))
@@ -276,8 +277,8 @@ def texts(
     [
         ((0.8, 0.9), (0.1, 0.3), "no clear difference"),
         ((0.8, 0.9), (0.25, 0.4), "it notices some of the errors"),
-        ((0.5, 0.6), (0.1, 0.3), "more of the wrong ones"),
-        (None, (0.1, 0.3), "89 % of the unsupported ones."),
+        ((0.5, 0.6), (0.1, 0.3), "accepts more of these"),
+        (None, (0.1, 0.3), "rejects 11 % of the unsupported ones."),
     ],
 )
 def test_that_a_model_notices_errors_is_said_where_both_intervals_allow_it(
@@ -289,14 +290,25 @@ def test_that_a_model_notices_errors_is_said_where_both_intervals_allow_it(
         for name, value, ends in (("SK", 0.85, accepted), ("SU", 0.11, rejected))
     ]
     said = texts(0.54, (0.4, 0.67), 0.11, (-0.5, 0.1), *both)
-    assert "accepts 85 % of those and 89 % of the unsupported ones" in said
+    assert "accepts 85 % of the supported ones and rejects 11 % of the unsupported ones" in said
     assert says in said
+
+
+def test_verdicts_that_follow_the_order_of_options_show_nothing() -> None:
+    mode = slice_of(method="plain", mode=self_known.MAIN)
+    flips = Estimate("order_flips", mode, 0.9)
+    said = texts(0.54, (0.4, 0.67), 0.11, (-0.5, 0.1), flips, Estimate("SK", mode, 0.85, 0.8, 0.9))
+    assert "changes 90 % of its verdicts with the order of the options" in said
+    assert "11 %" not in said
+    few = texts(0.54, (0.4, 0.67), 0.11, (-0.5, 0.1), Estimate("order_flips", mode, 0.5))
+    assert "rejects 11 %" in few
 
 
 def test_whether_long_answers_are_supported() -> None:
     assert texts(0.54, (0.4, 0.67), 0.11, (-0.5, 0.1)) == (
-        "Of the claims in its long answers, 54 % are supported; asked again, the model accepts "
-        "89 % of the unsupported ones."
+        "Of the claims in its long answers, 54 % are supported; asked to check each claim "
+        '("or none of these?"), the model rejects '
+        "11 % of the unsupported ones."
     )
     assert texts(0.54, (0.4, 0.67), None, (-0.5, -0.1)) == (
         "Of the claims in its long answers, 54 % are supported, and fewer of them towards the end "
@@ -371,7 +383,7 @@ def test_the_answers_are_of_the_kinds_that_they_are_called(tmp_path: Path) -> No
     manifest = run.read_manifest()
     shown = uncle.read_answers(run, manifest, []).examples.shown
     assert [(e.what, e.kind) for e in shown] == [
-        ("An admitted gap", "uncertain"),
+        ("A hedged gap", "uncertain"),
         ("A confident error", "incorrect"),
         # of 36 facts 9 are known and hedged, and as many known and right: the first counts
         ("A typical answer", "uncertain"),
@@ -386,7 +398,7 @@ def test_what_no_answer_is_an_example_of_is_said(tmp_path: Path) -> None:
     assert uncle.read_answers(run, run.read_manifest(), []).examples.shown == []
     run = make_run(tmp_path / "one", 1, facts=1)  # one fact, known and stated right
     found = uncle.read_answers(run, run.read_manifest(), []).examples
-    assert found.rule.endswith("No answer is an admitted gap. No answer is a confident error.")
+    assert found.rule.endswith("No answer is a hedged gap. No answer is a confident error.")
 
 
 def test_a_refusal_by_policy_is_no_admitted_gap() -> None:
@@ -403,11 +415,11 @@ def test_a_refusal_by_policy_is_no_admitted_gap() -> None:
         return [(e.what, e.note) for e in uncle._examples([card]).shown]
 
     drawn = "It was right in 0 of 5 draws."
-    assert chosen("abstained") == [("An admitted gap", drawn)]
+    assert chosen("abstained") == [("A hedged gap", drawn)]
     refused = f"Read as a refusal by policy. {drawn}"
     assert chosen("refused_by_policy") == [("A typical answer", refused)]
     assert chosen("refused_by_policy", "hedged") == [
-        ("An admitted gap", drawn), ("A typical answer", refused),
+        ("A hedged gap", drawn), ("A typical answer", refused),
     ]  # fmt: skip
 
 
@@ -425,7 +437,7 @@ def test_the_terminal_begins_with_cautions_then_the_sentence(tmp_path: Path) -> 
     render_sheet(uncle.sheet(found, manifest), Console(file=out, width=80), manifest)
     lines = [line for line in out.getvalue().splitlines() if line]
     assert lines[0] == "! Read me first."
-    assert lines[1].startswith("It sometimes admits what it does not know: it hedged 8 of 39")
+    assert lines[1].startswith("It sometimes admits what it does not know: of 39 facts")
     assert "What this does not show: how it answers" in " ".join(out.getvalue().split())
 
 
@@ -520,7 +532,7 @@ def test_a_file_of_answers_begins_with_its_errors(tmp_path: Path) -> None:
     sentence = score_page.board_sentence(board)
     # people decide: what they call wrong may be an answer that declines
     assert sentence.startswith("10 of the 30 judged answers are not right, and")
-    assert "mine ranks that one as less certain 100 % of the time" in sentence
+    assert "mine ranks that one as less certain 100 % [69, 100] of the time" in sentence
     golds = [{**row, "human": None, "gold": "Bern", "answer": "Bern" if n % 3 else "Basel"}
              for n, row in enumerate(rows)]  # fmt: skip
     assert "10 of the 30 judged answers are wrong, and" in score_page.board_sentence(

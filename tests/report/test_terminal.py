@@ -28,7 +28,7 @@ def test_a_run_fits_one_screen_and_verbose_has_every_table() -> None:
     text = printed(estimates())
     # 359 of 600 facts known; 11 of 241 unknown and 4 of 359 known hedged: J = .0456 - .0111
     words = " ".join(text.split())
-    assert re.search(r"facts it knew, by its draws +60 %", text)
+    assert re.search(r"facts it knew: right in 1 or +60 %", text)
     assert re.search(r"unknown facts that it hedged +5 % ", text)
     assert re.search(r"known facts that it hedged +1 % ", text)
     for name in ("FA", "UA", "UUR", "KCR", "EA", "J"):

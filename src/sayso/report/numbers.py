@@ -76,7 +76,7 @@ def percent(value: float | None, decimals: int = 1) -> str:
     """Return a share as a percentage. What is not 0 or 1 is never rounded to 0 % or 100 %."""
     if value is None or value != value:
         return DASH
-    text = f"{100 * value:.{decimals}f}"
+    text = f"{round(100 * value, 9):.{decimals}f}"  # .975 and .9749999999999999 are one number
     step = 10.0**-decimals
     if value > 0 and float(text) == 0:
         return f"<{step:g} %"

@@ -54,36 +54,38 @@ def errors_sentence(
     wrong: int,
     total: int,
     of: str,
-    scores: Sequence[str],
+    which: str,
     best: Estimate,
     did: str | None = None,
+    alike: str = "",
 ) -> str:
     """Say how many answers are wrong, and whether an uncertainty score can point to them.
 
-    ``of`` says what is counted, as "its 60 short answers"; ``scores`` are the names of those that
-    were ranked, and ``best`` is how often the best of them ranks a wrong answer as less certain
-    than a right one. A score is said to point to errors where the interval is clear of chance, and
+    ``of`` says what is counted, as "its 60 short answers"; ``which`` names the best score
+    (:func:`best_named`), and ``best`` is how often it ranks a wrong answer as less certain than a
+    right one. A score is said to point to errors where the interval is clear of chance, and
     nothing is said of it below :data:`FEW` wrong or right answers, or :data:`FEW_PAIRS` pairs.
     Where not all of them state something false they are "not right", and ``did`` says what they
-    did.
+    did. ``alike`` says of which pairs ``best`` is, if not of all.
     """
     kind = "wrong" if did is None else "not right"
     are = f"{wrong:,} of {of} {'is' if wrong == 1 else 'are'} {kind}{did or ''}"
     if min(wrong, total - wrong) < FEWEST:
         few = f"{kind} to rank" if wrong < total - wrong else "right to rank"
         return f"{are}: too few are {few} scores."
-    if not scores or best.value is None:
+    if not which or best.value is None:
         return f"{are}, and no uncertainty score could be computed."
-    if (pairs := best.denominator or wrong * (total - wrong)) < FEW_PAIRS:
+    if (pairs := wrong * (total - wrong)) < FEW_PAIRS:
         return (
-            f"{are}: too few to rank scores (only {pairs:,.0f} pairs of a right and another answer "
-            "can be compared)."
+            f"{are}: too few to rank scores (only {pairs:,} pairs of a right and another answer "
+            "can be made)."
         )
-    which = f"the best of {len(scores)} scores" if scores[1:] else scores[0]
     pair = "a wrong and a right answer" if did is None else "one of these and a right answer"
     other = "the wrong one" if did is None else "that one"
-    how = f"given {pair}, {which} ranks {other} as less certain"
-    often = f"{percent(best.value, 0)} of the time (chance: 50 %)"
+    how = f"given {pair}{alike}, {which} ranks {other} as less certain"
+    ends = [] if best.low is None or best.high is None else [best.low, best.high]
+    reach = f" [{', '.join(percent(end, 0).removesuffix(' %') for end in ends)}]" if ends else ""
+    often = f"{percent(best.value, 0)}{reach} of the time (chance: 50 %)"
     if best.low is None or best.high is None or min(wrong, total - wrong) < FEW:
         return f"{are}, and there are too few to say whether a score detects them: {how} {often}."
     if best.low > CHANCE:
@@ -91,6 +93,16 @@ def errors_sentence(
     if best.high - best.low > WIDE:
         return f"{are}, too few to be sure that a score detects errors; {how} {often}."
     return f"{are}, and no uncertainty score clearly detects them: {how} {often}."
+
+
+def best_named(scores: Sequence[str], *, elsewhere: bool) -> str:
+    """Return what the best of some scores is called; "" of none.
+
+    ``elsewhere``: it was chosen on other answers than it is measured on.
+    """
+    if not scores[1:]:
+        return "".join(scores)
+    return f"the best of {len(scores)} scores{', chosen on other answers,' * elsewhere}"
 
 
 class Example(NamedTuple):

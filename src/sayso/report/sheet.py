@@ -175,8 +175,9 @@ def missing_section(named: Sequence[tuple[str, Estimate]]) -> Section:
 
     table = grid("Numbers with missing verdicts", rows, columns, find)
     text = [
-        "What rests on a verdict that could not be read is left out. The last column counts it: "
-        "the range of a number over all that the verdicts could be."
+        "What rests on a verdict that could not be read is left out of the printed numbers. The "
+        "last column counts it in, whatever the verdict would be; the printed number can lie "
+        "outside, as it is of fewer answers."
     ]
     title = "How far could missing verdicts move this?"
     return Section("missing", title, [table], (), text if rows else ())

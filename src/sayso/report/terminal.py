@@ -20,8 +20,10 @@ from sayso.storage.run_folder import Manifest
 
 def data_asked(manifest: Manifest) -> str:
     """Return the data of a run, and how many questions were asked of it."""
-    many = f" ({manifest.n_questions:,} questions)" if manifest.n_questions > 1 else ""
-    return f"{manifest.data}{many}" if manifest.data else ""
+    counts = {"question": manifest.n_questions - manifest.n_long, "paragraph": manifest.n_long}
+    many = [f"{n:,} {what}{'s' * (n != 1)}" for what, n in counts.items() if n]
+    told = f" ({', '.join(many)})" if manifest.n_questions > 1 else ""
+    return f"{manifest.data}{told}" if manifest.data else ""
 
 
 def print_what_was_run(console: Console, manifest: Manifest | None) -> None:

@@ -176,6 +176,7 @@ def manifest_of(opened: OpenJob) -> Manifest:
         data=data.name,
         data_hash=data.hash,
         n_questions=len(data.questions),
+        n_long=len(data.long),
         prompts={**before.prompts, **data.prompts},
         model=model.name,
         model_identity=model.identity,

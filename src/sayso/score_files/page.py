@@ -25,6 +25,7 @@ from sayso.report.opening import (
     NO_EXAMPLES,
     ChosenExamples,
     PageOpening,
+    best_named,
     errors_sentence,
     example,
 )
@@ -119,7 +120,9 @@ def board_sentence(board: Board) -> str:
     names = [board_score_label(entry.method) for entry in rankable(board)]
     judged = f"the {board.judged:,} judged answers"
     did = None if board.against.partition(":")[0] in ("rules", "llm") else ""
-    return errors_sentence(board.wrong, board.judged, judged, names, _best(board), did)
+    best = _best(board)
+    which = best_named(names, elsewhere=best is board.best)
+    return errors_sentence(board.wrong, board.judged, judged, which, best, did)
 
 
 def _best(board: Board) -> Estimate:

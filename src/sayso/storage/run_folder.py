@@ -89,7 +89,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     data: str = ""
     data_hash: str = ""
     chosen: dict[str, str | int | None] = msgspec.field(default_factory=dict)
+    #: all questions, and how many of them ask for a paragraph (0 in runs of before that was kept)
     n_questions: int = 0
+    n_long: int = 0
     prompts: dict[str, str] = msgspec.field(default_factory=dict)
     model: str = ""
     model_identity: str = ""

@@ -48,7 +48,7 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "mean_confidence",
-        "how sure it is: share of samples that do not contradict it",
+        "how sure it is: share of draws that agree",
         "Mean share of the sampled answers that do not contradict a claim, right or wrong.",
         study=5,
     ),

@@ -60,7 +60,7 @@ def part_label(key: str, value: str) -> str:
 HEADING = "Do the model's words show how sure it is?"
 #: ends "What this does not show:"
 NOT_SHOWN = (
-    "whether the model is right when it is sure. An answer counts as sure if further samples do "
+    "what it would say when asked otherwise. An answer counts as consistent if further samples do "
     "not contradict it, and a model can repeat an error"
 )
 
@@ -112,8 +112,11 @@ OPEN = 0.1
 def _sounds(words: Estimate, agreed: Estimate, skill: Estimate) -> str:
     """Say, as the end of a sentence, how sure the words sound, and how sure the model is."""
     sounds, repeats = percent(words.value, 0), percent(agreed.value, 0)
+    voiced = f"its words sound {sounds} sure"
+    if skill.problem == CONSTANT:
+        voiced = f"its answers never voice doubt (read as {sounds} sure)"
     both = (
-        f"its words sound {sounds} sure, and asked again, it gives a consistent answer (right or "
+        f"{voiced}, and sampled on the plain question, it gives a consistent answer (right or "
         f"wrong) {repeats} of the time"
     )
     said, held = _ends(words), _ends(agreed)
@@ -254,6 +257,7 @@ MAIN = {
     "skill": "skill",
     "sounds sure": "mean_decisiveness",
     "consistent": "mean_confidence",
+    "right": "accuracy",
 }
 
 
@@ -318,7 +322,8 @@ def skill_chart(results: FaithfulnessResults, width: int) -> Drawing | None:
         name = part_label("method", where["method"])
         rows.append(chart_row(name, FORMS[where["form"]], replace(e, low=low)))
     order = list(dict.fromkeys(row["row"] for row in rows))
-    return forest_plot(rows, order, width, "skill (0 = blind, 1 = faithful)", [], reach=1.0)
+    title = "skill of its words (0 = none, 1 = perfect)"
+    return forest_plot(rows, order, width, title, [], reach=1.0)
 
 
 def bin_charts(results: FaithfulnessResults) -> Iterator[Chart]:
@@ -348,7 +353,9 @@ def charts(results: FaithfulnessResults) -> list[Chart]:
     of_bins = [*bin_charts(results)]
     if not any(results.methods(form)[1:] for form in results.forms):
         return of_bins
-    caption = "Skill of each method; lines are 95 % intervals. At 0, wording ignores confidence."
+    caption = (
+        "Skill of each method, and its 95 % interval if any. At 0, wording ignores confidence."
+    )
     return [Chart("skill", partial(skill_chart, results), caption, caption), *of_bins]
 
 
@@ -405,7 +412,7 @@ def _tiles(results: FaithfulnessResults) -> list[Tile]:
     of = {form: ", ".join(_labels({"form": form, "method": m})) for form, m in methods.items()}
     parts = {
         "skill of its words: 0 = none, 1 = perfect": "skill",
-        "unsure, but sounds sure": "known_unsaid",
+        "of all claims, unsure but sound sure": "known_unsaid",
         "right, of all facts": "accuracy",
     }
     tiles = [

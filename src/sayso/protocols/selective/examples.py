@@ -108,4 +108,5 @@ def _by_score(texts: _FormTexts, score: str) -> list[Group]:
     values = texts.rows.scores[score]
     wrong = [at for at, did in enumerate(texts.fates) if did == "wrong"]
     wrong = sorted((at for at in wrong if values[at] == values[at]), key=lambda at: values[at])
-    return [("An error that the score finds", wrong[-1:]), ("An error that it misses", wrong[:1])]
+    finds = f"An error that {score_label(score)} finds"
+    return [(finds, wrong[-1:]), ("An error that it misses", wrong[:1])]

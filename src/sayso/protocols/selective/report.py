@@ -198,7 +198,9 @@ def _finds(results: SelectiveResults, form: str) -> str:
     of = f"its {rate.n:,} {'facts in paragraphs' if form == 'long' else 'short answers'}"
     names = [score_label(name) for name in results.scores(form)]
     did, best = _what_they_did(results, form, missed), best_score(results, form)
-    return opening.errors_sentence(missed, rate.n, of, names, best, did)
+    which = opening.best_named(names, elsewhere=best.name == BEST)
+    alike = " to questions of one type" if results.within(form) else ""
+    return opening.errors_sentence(missed, rate.n, of, which, best, did, alike)
 
 
 def _what_they_did(results: SelectiveResults, form: str, missed: int) -> str | None:
@@ -253,7 +255,7 @@ DID = {
     "hedged_wrong": "hedged, and wrong",
     "hedged_other": "hedged, no value to judge",
     "declined": "declined",
-    "nothing": "stated no value",
+    "nothing": "stated no value, in no share",
     "ungraded": "no gold answer to judge it by",
     "unread": "unread: no readable verdict",
 }
@@ -616,7 +618,7 @@ def _score_tiles(results: SelectiveResults) -> list[Tile]:
     return _tiles(
         [
             ("answers that are not right", of(judged_forms, errors)),
-            ("AUROC of the best score", of(ranked, partial(best_score, results))),
+            ("AUROC of the best score, on other answers", of(ranked, partial(best_score, results))),
             ("AUROC of plain length", of(ranked, partial(results.best, score=LENGTH))),
             ("not hedged when told to express uncertainty", of(judged_forms, words)),
         ]
@@ -636,8 +638,7 @@ def _ranks(results: SelectiveResults, form: str) -> bool:
     """Tell whether there are enough pairs of a right and another answer for a headline."""
     rate, best = results.of_judge("error_rate", form), best_score(results, form)
     missed = round((rate.value or 0.0) * rate.n)
-    pairs = best.denominator or missed * (rate.n - missed)
-    return best.value is not None and pairs >= opening.FEW_PAIRS
+    return best.value is not None and missed * (rate.n - missed) >= opening.FEW_PAIRS
 
 
 def _named_numbers(results: SelectiveResults) -> Iterator[tuple[str, Estimate]]:

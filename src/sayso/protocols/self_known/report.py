@@ -27,7 +27,7 @@ from sayso.report import charts
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import DASH, covers, percent, with_interval_only
-from sayso.report.opening import SOME, HeadlineShare, open_page, unread_share
+from sayso.report.opening import HALF, SOME, HeadlineShare, open_page, unread_share
 from sayso.report.page import page_seed
 from sayso.report.sheet import (
     Chart,
@@ -136,22 +136,30 @@ def plain_sentence(results: SelfKnownResults, manifest: Manifest | None = None) 
     return f"{text}{_notices(results, method, questioned_model(manifest))}."
 
 
+def _turned(results: SelfKnownResults, method: str) -> float:
+    """Return which share of its verdicts a model changes with the order of the options."""
+    return results.get("order_flips", method=method, mode=results.mode).value or 0.0
+
+
 def _notices(results: SelfKnownResults, method: str, who: str) -> str:
     """Say how many claims of each class the model accepts, and whether these shares differ."""
     known, unknown = (results.get(name, method=method, mode=results.mode) for name in OPINIONS)
     if unknown.value is None:
         return ""
-    accepts = f"; asked about them, {who} accepts" if who else "; asked again, the model accepts"
-    wrong = f"{percent(1 - unknown.value, 0)} of the unsupported ones"
+    asked = f'; asked to check each claim ("{ASKED[results.mode]}"), {who or "the model"}'
+    if (flips := _turned(results, method)) > HALF:
+        turned = f"changes {percent(flips, 0)} of its verdicts with the order of the options"
+        return f"{asked} {turned}, so they do not show what it recognizes"
+    wrong = f"rejects {percent(unknown.value, 0)} of the unsupported ones"
     if known.value is None:
-        return f"{accepts} {wrong}"
-    both = f"{accepts} {percent(known.value, 0)} of those and {wrong}"
+        return f"{asked} {wrong}"
+    both = f"{asked} accepts {percent(known.value, 0)} of the supported ones and {wrong}"
     if known.low is None or known.high is None or unknown.low is None or unknown.high is None:
         return both
     if known.low > 1 - unknown.low:
         return f"{both}, so it notices some of the errors"
     wrongly = known.high < 1 - unknown.high
-    return f"{both}: {'more of the wrong ones' if wrongly else 'no clear difference'}"
+    return f"{both}: {'it accepts more of these' if wrongly else 'no clear difference'}"
 
 
 # ---- how well claims were checked, and what must be known of the numbers
@@ -463,13 +471,18 @@ def sheet(
 
 
 def _tiles(results: SelfKnownResults) -> list[Tile]:
-    """Return the numbers of the headline; those of several methods stand in the first table."""
-    return [
-        Tile(NUMBERS[name].titled, [("", e)])
-        for method in (results.columns.values() if len(results.methods) == 1 else ())
-        for name in ("factscore", *OPINIONS)
-        if (e := results.headline(name, method)) is not None
-    ]
+    """Return the numbers of the headline; those of several methods stand in the first table.
+
+    What follows the order of the options is none.
+    """
+    method = {"method": results.methods[0]} if len(results.methods) == 1 else None
+    turned = method is not None and _turned(results, method["method"]) > HALF
+    found = {
+        NUMBERS[name].titled: results.headline(name, method)
+        for name in (("factscore",) if turned else ("factscore", *OPINIONS))
+        if method is not None
+    }
+    return [Tile(label, [("", e)]) for label, e in found.items() if e is not None]
 
 
 def read_answers(

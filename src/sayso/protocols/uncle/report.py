@@ -37,6 +37,7 @@ from sayso.report.numbers import (
 )
 from sayso.report.opening import (
     MOST,
+    WIDE,
     ChosenExamples,
     HeadlineShare,
     PageOpening,
@@ -85,7 +86,7 @@ NOT_SHOWN = (
     "uncertainty. A fact counts as known if {draws} right, which can be luck"
 )
 #: what became of unknown facts that it neither hedged nor got right, by form
-FALSE = {"short": "stating something false for", "long": "leaving out or getting wrong"}
+FALSE = {"short": "stated {} falsely", "long": "left out or got wrong {}"}
 
 
 def opening(numbers: Results, manifest: Manifest | None) -> PageOpening:
@@ -147,10 +148,11 @@ def _admits(numbers: Results, form: str) -> str:
     if unknown.value is None and over.value is None:
         return f"{cannot}: {why_undefined(numbers.get('p_known', form=form))}."
     false = numbers.get("cell_ui", form=form).value
-    became = f" ({FALSE[form]} {false:,.0f})" if false else ""
+    became = f" and {FALSE[form].format(f'{false:,.0f}')}" if false else ""
     hedged = (
-        f"it hedged {_count(unknown)} facts that it did not know{became} and {_count(over)} that "
-        "it knew"
+        f"of {unknown.denominator or 0:,.0f} facts that it did not know, it hedged "
+        f"{unknown.numerator or 0:,.0f}{became}; of {over.denominator or 0:,.0f} that it knew, it "
+        f"hedged {over.numerator or 0:,.0f}"
     )
     often = how_often(unknown)
     if unknown.value == over.value == 0:
@@ -162,18 +164,15 @@ def _admits(numbers: Results, form: str) -> str:
     if often != "rarely" and j.low <= 0:
         return f"Its hedging shows no clear link to what it knows: {hedged}."
     if often != "rarely" and within.low is not None and within.low <= 0:
-        link = "within a type of fact, its hedging shows no clear link to what it knows"
-        return f"{capital(hedged)}; {link}."
+        wide = within.high is None or within.high - within.low > WIDE
+        more = "too few are of one type to tell" if wide else "within a type, no link shows"
+        return f"{capital(hedged)}. It may go by the type of fact alone: {more}."
     return f"It {often} admits what it does not know: {hedged}."
-
-
-def _count(share: Estimate) -> str:
-    return f"{share.numerator or 0:,.0f} of {share.denominator or 0:,.0f}"
 
 
 #: good and bad answers, the most telling first: what they are, known or not, and the verdict
 GOOD = (
-    ("An admitted gap", "unknown", "uncertain"),
+    ("A hedged gap", "unknown", "uncertain"),
     ("A known fact, stated right", "known", "correct"),
 )
 BAD = (
@@ -195,7 +194,7 @@ def _is(fact: ShownFact, known: str, verdict: str) -> bool:
     reading = fact.short_reading
     if reading is None or (fact.known, reading.kind) != (known, verdict):
         return False
-    # neither a hedged guess that is right nor a refusal by policy is an example of an admitted gap
+    # neither a hedged guess that is right nor a refusal by policy is an example of a gap
     poor = reading.right or reading.stance == REFUSAL
     return not (known == "unknown" and verdict == "uncertain" and poor)
 
@@ -470,8 +469,8 @@ def sheet(
             "metrics",
             partial(metrics_chart, numbers),
             "The headline metrics with 95 % intervals; the table below has the values.",
-            "Points are values with 95 % intervals. The small symbols show what policies that "
-            "ignore the facts would score.",
+            "Points are values with 95 % intervals. The small symbols show what its plain answers "
+            "would score, hedged never, always, or as often at random.",
         ),
         rates_table(numbers),
         [*_sections(numbers, run), missing_section(named)],
@@ -509,6 +508,12 @@ TILES = {
 }
 
 
+def _known_label(numbers: Results) -> str:
+    """Return what makes a fact known, for a tile."""
+    fewest = right_draws(numbers)
+    return f"facts it knew: right in {fewest} or more of its samples"
+
+
 def _tiles(numbers: Results) -> list[Tile]:
     """Return the four numbers of the headline."""
     forms = {NARROW_FORMS[form] if numbers.forms[1:] else "": form for form in numbers.forms}
@@ -517,7 +522,7 @@ def _tiles(numbers: Results) -> list[Tile]:
         for name, label in TILES.items()
     ]
     known = numbers.get("p_known", form=_plain_form(numbers))
-    return [Tile("facts it knew, by its draws", [("", known)]), *of_forms] if forms else []
+    return [Tile(_known_label(numbers), [("", known)]), *of_forms] if forms else []
 
 
 def _sections(numbers: Results, run: RunFolder | None) -> list[Section]:
