@@ -1,7 +1,7 @@
 """What a protocol is, and what it may do with a run.
 
-A protocol is a value: its settings, what it asks, what it measures, how two runs of it are compared
-and how its numbers are shown. Runs, the report and the command line know nothing else of it.
+A protocol is a value: its settings, what it asks, the numbers that it declares, and how they are
+shown. Runs, comparisons, studies, labels, the report and the command line know nothing else of it.
 
 How to add a protocol: make a package ``protocols/<name>/`` with the modules below, put one
 :class:`Protocol` into its ``__init__``, and add that to ``PROTOCOLS`` in ``protocols/__init__.py``
@@ -14,9 +14,12 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
                  run; ``collect(...)``: asks and grades through the :class:`Run` that it is given,
                  so that it resumes after any interruption
     rows.py      joins stored tables, by ids, to the arrays that numbers are made of
-    measure.py   ``numbers(run, settings, people, beside)``: every number, declared once
-                 (:mod:`sayso.protocols.declared`); ``estimates(run, settings)``: the same of a run,
-                 and counts; ``cautions(estimates, draws_vary)``: what must be read before any
+    measure.py   ``numbers(run, settings, people, beside)``: every number, declared once, which are
+                 estimated, compared (:mod:`sayso.protocols.comparing`), resampled together and
+                 corrected by labels (:mod:`sayso.protocols.labeled`) alike; see
+                 :mod:`sayso.protocols.declared`. ``estimates(run, settings)``: those of a run, and
+                 what is no statistic of rows. ``cautions(estimates, draws_vary)``: what must be
+                 read before any, and what two runs must share (uncle: in ``notes.py``)
     report.py    ``heading``, ``opening`` and ``examples``: how page and terminal begin; ``render``
                  for the terminal, ``summary`` for that of all protocols, ``main_numbers`` for
                  Python, ``pages`` for the HTML page (``page.html`` beside it), ``figures`` for

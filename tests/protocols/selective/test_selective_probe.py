@@ -15,7 +15,7 @@ import pytest
 import sayso
 from sayso.protocols import selective, settings
 from sayso.protocols.selective.collect import until
-from sayso.protocols.selective.measure import not_converged
+from sayso.protocols.selective.measure import unconverged
 from sayso.protocols.selective.rows import FormRows, fit_probe
 from sayso.records import (
     Estimate,
@@ -280,9 +280,9 @@ def test_other_data_sets_without_their_own_entities() -> None:
     expected = fit_p_ik(X[60:110], wrong[60:110])(X[:60])
     assert value[:60] == pytest.approx(expected)
     assert found.converged["p_ik_other_data"] == (2, 2)
-    assert not_converged(found, "p_ik_other_data") is None
+    assert unconverged(found, "p_ik_other_data") is None
     failed = found._replace(converged={"p_ik": (3, 5)})
-    assert not_converged(failed, "p_ik") == "2 of 5 fits did not converge"
+    assert unconverged(failed, "p_ik") == "2 of 5 fits did not converge"
     assert found.folds["p_ik_other_data"].tolist() == [0] * 60 + [1] * 60
     # one kind of answer elsewhere teaches nothing
     same = fit_probe(

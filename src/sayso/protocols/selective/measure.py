@@ -395,7 +395,7 @@ def ranked(own: ScoredAnswers) -> Iterator[Declared]:
         where = slice_of(against=by, score=name)
         for kind, strata in _rankings(own, by, name):
             metric = auroc if strata is None else within_auroc
-            area = Weighted(metric, partial(_area, kind, not_converged(rows, name)))
+            area = Weighted(metric, partial(_area, kind, unconverged(rows, name)))
             of = Counted(own.facts, area, [score, wrong, *([] if strata is None else [strata])])
             paired = in_pairs(np.where(of.counts, wrong, np.nan), strata)
             uses = _uses(rows, by, name) - (frozenset() if paired else STUDY)
@@ -431,7 +431,7 @@ def _circular(own: ScoredAnswers, by: str, name: str) -> bool:
     return by == UNKNOWN_TARGET and name == P_IK and own.settings.known_by == "probe"
 
 
-def not_converged(rows: FormRows, name: str) -> str | None:
+def unconverged(rows: FormRows, name: str) -> str | None:
     """Return how many fits of a learned score did not converge; ``None`` where all did."""
     converged, fits = rows.converged.get(name, (0, 0))
     return f"{fits - converged} of {fits} fits did not converge" if converged < fits else None
@@ -445,13 +445,12 @@ def _area(
     strata: Any = None,
     *,
     clusters: NDArray[Any],
-    n: int,
-    seed: int,
+    **resampling: int,
 ) -> Estimate:
     """Return the AUROC with its interval, and why it may be no ranking."""
     use = ~(np.isnan(score) | np.isnan(wrong))
     y, held = wrong[use], None if strata is None else strata[use]
-    area = bootstrap_auroc(score[use], y, held, clusters=clusters[use], n=n, seed=seed, name=name)
+    area = bootstrap_auroc(score[use], y, held, clusters=clusters[use], name=name, **resampling)
     few = _few(y) or (None if in_pairs(y, held) else FEW_PAIRS)
     return msgspec.structs.replace(area, problem=few or area.problem or note)
 
