@@ -420,7 +420,7 @@ def _score(
     if name == "skill":
         e = _at_most_one(e, values[0])
     if score.in_bins and e.problem != CONSTANT:
-        notes = (thin_bins(*part, binning=binning) for part in by_choice(values, choice))
+        notes = (thin_bins(d, j, k, binning) for d, j, k in by_choice(values, choice))
         if thin := next(filter(None, notes), None):
             return msgspec.structs.replace(e, low=None, high=None, problem=thin)
     return e
@@ -621,9 +621,8 @@ def references(one: AskedMethod) -> Iterator[Estimate]:
     for name in every[0]:
         yield Estimate(name, value=_mean([own[name] for own in every]), n=n, problem=problem)
     yield _plain(one, binning)
-    each = [
-        filling(*part, binning=binning) for part in by_choice((used.d, used.j, used.k), used.choice)
-    ]
+    parts = by_choice((used.d, used.j, used.k), used.choice)
+    each = [filling(d, j, k, binning) for d, j, k in parts]
     held = min(filter(None, each), key=lambda own: (own.thinnest, own.filled), default=None)
     if held is not None:
         full, bins = float(held.filled), float(held.bins)
@@ -968,7 +967,7 @@ def _ratio(sums: Floats) -> dict[str, Floats]:
 
 def _own_ratio(sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
     entities = np.arange(len(sums))
-    return {CONFIDENCE: bootstrap_ratio(CONFIDENCE, *sums.T, clusters=entities, n=n, seed=seed)}
+    return {CONFIDENCE: bootstrap_ratio(CONFIDENCE, sums[:, 0], sums[:, 1], entities, n, seed)}
 
 
 def _letter_counts(settings: Settings) -> dict[str, tuple[float, float]]:
