@@ -96,8 +96,8 @@ def test_a_study_of_version_0_2_0_still_opens(tmp_path: Path) -> None:
     for run in sorted((study / "builtin-trained" / "people").iterdir()):
         before, today = frozen.measured(run)
         assert before
-        # what 0.2.0 did not count yet: the AUROC of claims by part of the text, what answers did, and
-        # texts without claims under this name
+        # what 0.2.0 did not count yet: the AUROC of claims by part of the text, what answers did,
+        # and texts without claims under this name
         today = [one for one in today if not (one.startswith("auroc\t") and ";part:" in one)]
         new = "answer_count", "answers_without_claims"
         today = [one for one in today if not any(name in one for name in new)]
