@@ -150,7 +150,7 @@ def test_labels_of_a_run_correct_its_numbers(uncle: Path) -> None:
     numbers = {(n.raw.name, n.raw.where): n for n in sayso.correct(uncle)}
     fa = numbers["FA", (("form", "short"),)]
     assert (fa.raw.value, fa.corrected.value) == pytest.approx((0.5416666667, 0.4727272727))
-    agreed = {kind.kind: kind.agreed.value for kind in sayso.agreement(uncle).kinds}
+    agreed = {kind.kind: kind.get("agreed").value for kind in sayso.agreement(uncle).kinds}
     assert agreed["answer"] == pytest.approx(0.5972222222)
 
 

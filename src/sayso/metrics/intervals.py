@@ -620,7 +620,8 @@ def bootstrap_difference(
     if values[0] is None or values[1] is None:
         why = [side.problem for side in sides or () if side.value is None and side.problem]
         return Estimate(name=title, n=rows, problem=why[0] if why else "undefined on one side")
-    if not drawn:
+    both = drawn
+    if not both:
         blocks = [
             [
                 np.asarray(metric(*side, weights=weights[:, index], **keywords), dtype=np.float64)
@@ -628,8 +629,8 @@ def bootstrap_difference(
             ]
             for weights in _weights(count, n, seed, row=max(rows, len(other)))
         ]
-        drawn = np.concatenate(blocks, axis=1)
-    one, two = drawn
+        both = [*np.concatenate(blocks, axis=1)]
+    one, two = both
     difference = float(values[0]) - float(values[1])
     gap = make_estimate(title, difference, Resampled(one - two, count), None, rows)
     if np.array_equal(names, other) and all(map(_alike, first, second)):
