@@ -6,14 +6,22 @@ import numpy as np
 import pytest
 
 from sayso.metrics import joint
+from sayso.metrics.arrays import divide
 from sayso.metrics.intervals import bootstrap
 
 ENTITIES = 40
 
 
 def share(values: np.ndarray) -> joint.EntityMetric:
-    """Return the metric of one value an entity: its mean."""
-    return joint.ratio(values.astype(np.float64), np.ones(len(values)))
+    """Return the metric of one value an entity: its mean over those that have one."""
+    held = ~np.isnan(values)
+
+    def mean(weights: np.ndarray | None) -> np.ndarray | float:
+        W = np.ones((1, len(values))) if weights is None else weights
+        rates = divide(W[:, held] @ values[held], W[:, held].sum(axis=1))
+        return float(rates[0]) if weights is None else rates
+
+    return mean
 
 
 def test_with_one_seed_it_is_the_bootstrap_over_entities() -> None:
@@ -86,7 +94,7 @@ def test_differences_are_paired() -> None:
 
 
 def test_seeds_without_a_value_are_left_out_and_counted() -> None:
-    empty = joint.ratio(np.zeros(ENTITIES), np.zeros(ENTITIES))
+    empty = share(np.full(ENTITIES, np.nan))
     values = np.random.default_rng(5).random(ENTITIES)
     draws = joint.draw(ENTITIES, 300, 0)
     number = joint.spread([share(values), empty], draws)

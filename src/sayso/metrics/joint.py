@@ -621,15 +621,3 @@ def p_value(number: Spread, entities: int) -> float | None:
     if error == 0:
         return 1.0 if number.value == 0 else None
     return student_p(number.value / error, freedom)
-
-
-def ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> EntityMetric:
-    """Return the metric sum(top)/sum(bottom) of sums (E,) per entity."""
-
-    def ratio_of_sums(weights: Floats | None) -> Floats | float:
-        W = np.ones((1, len(top))) if weights is None else weights
-        over, under = W @ top, W @ bottom
-        values = np.where(under > 0, over / np.where(under > 0, under, 1.0), np.nan)
-        return float(values[0]) if weights is None else values
-
-    return ratio_of_sums

@@ -174,12 +174,9 @@ def _rates(cells: Floats, n: int, seed: int) -> dict[str, Estimate]:
 
 
 def _of_types(cells: Floats) -> dict[str, Floats]:
-    """Return J and the odds ratio within type of matrices by type (..., T, 6)."""
+    """Return J, its two parts and the odds ratio within type of matrices by type (..., T, 6)."""
     rates = within_rates(cells)
-    return {
-        "J_within": rates["J_within"],
-        "odds_ratio_within": np.exp(rates["log_odds_within"]),
-    }
+    return rates | {"odds_ratio_within": np.exp(rates["log_odds_within"])}
 
 
 def _within_types(cells: Floats, n: int, seed: int) -> dict[str, Estimate]:

@@ -6,10 +6,10 @@ the mean over seeds, and its interval counts entities and seeds (:mod:`sayso.met
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from math import exp
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
-from sayso.metrics.arrays import Floats, codes
+from sayso.metrics.arrays import Floats, codes, divide
 from sayso.metrics.cmfg import skill, thin_bins
 from sayso.metrics.compare_scores import holm
 from sayso.metrics.intervals import (
     SPARSE_PARTS,
     UNMOVED,
     Interval,
+    bootstrap,
     correlation,
     difference_interval,
     is_sparse,
@@ -38,7 +39,6 @@ from sayso.metrics.joint import (
     error_of,
     estimate,
     p_value,
-    ratio,
     spread,
 )
 from sayso.metrics.uncle_known import cluster_cells, log_odds_interval
@@ -47,21 +47,28 @@ from sayso.metrics.uncle_rates import (
     INCORRECT,
     MISSING,
     UNCERTAIN,
-    cell_rates,
+    cell_index,
     rate_counts,
     rate_sizes,
 )
 from sayso.metrics.within_type import (
     log_odds_error,
     policy_by_rate,
-    unspoken_knowledge,
-    within_rates,
 )
 from sayso.prompts import methods
+from sayso.protocols.declared import (
+    Counted,
+    Declared,
+    Rows,
+    Weighted,
+    joint_number,
+    ones,
+    share_of_rows,
+)
 from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.protocol import Run
-from sayso.protocols.uncle.measure import sure_wrong
+from sayso.protocols.uncle.measure import MATRIX, UNSPOKEN, WITHIN_TYPE, sure_wrong
 from sayso.protocols.uncle.numbers import NUMBERS, RATES
 from sayso.protocols.uncle.rows import (
     Context,
@@ -134,6 +141,11 @@ class Frame(NamedTuple):
     probes: dict[str, list[str]]
     plain: dict[str, str]
     several: NDArray[np.bool_]
+
+    @property
+    def rows(self) -> Rows:
+        """The facts as what numbers are counted over."""
+        return Rows(self.pairs, codes(self.entity), self.entity)
 
     @property
     def entities(self) -> int:
@@ -462,17 +474,16 @@ def _spreads(
     for form in FORMS:
         metrics: dict[str, list[EntityMetric]] = {}
         for side in sides:
-            for name, metric in _metrics(frame, side, side.answers[form], form).items():
-                metrics.setdefault(name, []).append(metric)
+            for name, d in _declared(frame, side, side.answers[form], form).items():
+                metrics.setdefault(name, []).append(_of_all_entities(d, frame))
         for name, own in metrics.items():
             spreads[form, name] = spread(own, draws)
         least = least_error(frame, [side.answers[form].label for side in sides])
         odds = spreads[form, "log_odds_within"]
         spreads[form, "log_odds_within"] = odds._replace(least=least)
-    rows = codes(frame.entity)
     for name in ALIGNED:
-        own = [_share(rows, _alike(side, name)) for side in sides]
-        spreads["both", name] = spread(own, draws)
+        shares = [_share(frame, name, _alike(side, name)) for side in sides]
+        spreads["both", name] = spread([_of_all_entities(d, frame) for d in shares], draws)
     return spreads
 
 
@@ -487,93 +498,84 @@ def _alike(side: SeedSide, name: str) -> Floats:
     return np.where(both, (fits[0] & fits[1]).astype(np.float64), np.nan)
 
 
-def _metrics(frame: Frame, side: SeedSide, a: MethodAnswers, form: str) -> dict[str, EntityMetric]:
-    """Return every number of one side as a function of entity weights."""
-    metrics: dict[str, EntityMetric] = {}
-    flat = cluster_cells(frame.known, a.label, frame.entity)
-    for name in RATES:
-        metrics[name] = _of_rates(flat, name)
-    metrics[UNASKED] = _of_rates(cluster_cells(frame.known, a.plain, frame.entity), "p_uncertain")
-    typed = cluster_cells(frame.known, a.label, frame.entity, frame.type)
-    for name in ("J_within", "log_odds_within", *UNSHOWN):
-        metrics[name] = _of_types(typed, name)
-    rows = codes(frame.entity)
+def _declared(frame: Frame, side: SeedSide, a: MethodAnswers, form: str) -> dict[str, Declared]:
+    """Return every number of one side, by what a training calls it."""
+    rows, known = frame.rows, frame.known
+    cell = cell_index(known, a.label)
+    own, plain = Counted(rows, MATRIX, [cell]), Counted(rows, MATRIX, [cell_index(known, a.plain)])
+    within = Counted(rows, WITHIN_TYPE, [cell], kinds=frame.type)
+    found = {name: Declared(name, (), own) for name in RATES}
+    found[UNASKED] = Declared("p_uncertain", (), plain)
+    found |= {
+        name: Declared(name, (), within) for name in ("J_within", "log_odds_within", *UNSHOWN)
+    }
     score = -a.logprob
     if not np.isnan(score).all():
-        metrics["unspoken_knowledge"] = _of_rows(
-            rows, unspoken_knowledge, score, frame.known, a.label, frame.type
-        )
-        metrics["policy_UUR"] = _policy_uur(frame, score, a.label)
-    metrics["skill"] = _of_rows(rows, skill, a.decisive, a.agreeing, a.draws)
-    metrics["wrong_and_sure"] = _share(rows, a.sure_wrong)
+        columns = score, known, a.label, frame.type
+        gain = Counted(rows, UNSPOKEN, columns)
+        found["unspoken_knowledge"] = Declared("unspoken_knowledge", (), gain)
+        # a fact without a score counts too
+        policy = Counted(rows, POLICY_UUR, [np.nan_to_num(score), ~np.isnan(score), *columns[1:]])
+        found["policy_UUR"] = Declared("policy_UUR", (), policy)
+    worded = Counted(rows, SKILL, [a.decisive, a.agreeing, a.draws])
+    found["skill"] = Declared("skill", (), worded)
+    found["wrong_and_sure"] = _share(frame, "wrong_and_sure", a.sure_wrong)
     if form == "short":
-        known = np.where(frame.known == 1, side.forced, np.nan)
-        metrics["forced"] = _share(rows, known)
-        metrics["forced_several"] = _share(rows, np.where(frame.several, known, np.nan))
-    return metrics
+        right = np.where(known == 1, side.forced, np.nan)
+        found["forced"] = _share(frame, "forced", right)
+        several = np.where(frame.several, right, np.nan)
+        found["forced_several"] = _share(frame, "forced_several", several)
+    return found
 
 
-def _of_weights(entities: int, rate: Callable[[Floats], Any]) -> EntityMetric:
-    """Return a number of which ``rate`` tells (B,) values by weights (B, entities)."""
+def _share(frame: Frame, name: str, values: Floats) -> Declared:
+    """Return the share of 1 among values (A,) that are not NaN."""
+    of = Counted(frame.rows, share_of_rows(name), [ones(values == 1, ~np.isnan(values))])
+    return Declared(name, (), of)
+
+
+def _of_all_entities(d: Declared, frame: Frame) -> EntityMetric:
+    """Return a number as a metric of the weights of all entities, those without a row too."""
+    number = joint_number(d)
+    place = np.searchsorted(np.unique(frame.entity), np.asarray(number.entities, dtype=np.str_))
 
     def metric(weights: Floats | None) -> Floats | float:
-        W = np.ones((1, entities)) if weights is None else weights
-        rates = np.asarray(rate(W), dtype=np.float64)
-        return float(rates[0]) if weights is None else rates
+        if weights is None:
+            value = number.metric(*number.columns)
+            return float("nan") if value is None else float(value)
+        values = number.metric(*number.columns, weights=weights[:, place])
+        nothing = np.full(len(weights), np.nan)
+        return nothing if values is None else np.asarray(values, dtype=np.float64)
 
     return metric
 
 
-def _of_rates(cells: Floats, name: str) -> EntityMetric:
-    return _of_weights(len(cells), lambda W: cell_rates(W @ cells)[name])
-
-
-def _of_types(cells: Floats, name: str) -> EntityMetric:
-    wide, shape = cells.reshape(len(cells), -1), cells.shape[1:]
-    return _of_weights(len(cells), lambda W: within_rates((W @ wide).reshape(-1, *shape))[name])
-
-
-def _of_rows(unit: np.ndarray, metric: object, *arrays: object) -> EntityMetric:
-    def weighted(weights: Floats | None) -> Floats | float:
-        if weights is None:
-            value = metric(*arrays)  # type: ignore[operator]
-            return float("nan") if value is None else float(value)
-        values = metric(*arrays, weights=weights[:, unit])  # type: ignore[operator]
-        nothing = np.full(len(weights), np.nan)
-        return nothing if values is None else np.asarray(values, dtype=np.float64)
-
-    return weighted
-
-
-def _share(unit: np.ndarray, values: Floats) -> EntityMetric:
-    """Return the share of 1 among values that are not NaN."""
-    held = ~np.isnan(values)
-    count = int(unit.max()) + 1 if len(unit) else 0
-    top = np.bincount(unit[held], values[held], minlength=count).astype(np.float64)
-    return ratio(top, np.bincount(unit[held], minlength=count).astype(np.float64))
-
-
-def _policy_uur(frame: Frame, score: Floats, label: np.ndarray) -> EntityMetric:
+def policy_uur(
+    score: Floats,
+    placed: NDArray[np.bool_],
+    known: Ints,
+    label: Ints,
+    types: NDArray[np.str_],
+    weights: Floats | None = None,
+) -> Floats | float:
     """Return the UUR of hedging by ``score`` as often as the words do, within each type.
 
-    Facts without a score are hedged or not as the words have it, so that UUR and this count the
-    same facts.
+    Facts without a score, which are not ``placed``, are hedged or not as the words have it, so that
+    UUR and this count the same facts. ``weights`` (B, A) give (B,); NaN where no fact is unknown.
     """
-    counted = (frame.known >= 0) & (label >= 0)
+    counted = (known >= 0) & (label >= 0)
     words = np.where(counted, (label == UNCERTAIN).astype(np.float64), np.nan)
-    scored = np.where(np.isnan(score), np.nan, words)
-    unit = codes(frame.entity)
-    use = counted & (frame.known == 0)
+    scored = np.where(placed, words, np.nan)
+    use = counted & (known == 0)
+    W = np.ones((1, len(score))) if weights is None else weights
+    member = policy_by_rate(score, types, scored, W)[:, use]
+    member = np.where(np.isnan(member), words[use], member)
+    rates = divide((member * W[:, use]).sum(axis=1), W[:, use].sum(axis=1))
+    return float(rates[0]) if weights is None else rates
 
-    def rate(weights: Floats) -> Floats:
-        W = weights[:, unit]
-        member = policy_by_rate(score, frame.type, scored, W)[:, use]
-        member = np.where(np.isnan(member), words[use], member)
-        total = W[:, use].sum(axis=1)
-        top = (member * W[:, use]).sum(axis=1)
-        return np.where(total > 0, top / np.where(total > 0, total, 1.0), np.nan)
 
-    return _of_weights(frame.entities, rate)
+POLICY_UUR = Weighted(policy_uur, partial(bootstrap, policy_uur))
+SKILL = Weighted(skill, partial(bootstrap, skill))
 
 
 def _numbers(
