@@ -2595,22 +2595,10 @@ def _against_people(found: Numbers, side: Side, count: int) -> None:
     put, topic = side.write(found), claims.topic.to_numpy()
     put(verifier_agreement=shared(run, checked == true, both, topic))
 
-    def bias(use: Array, **where: str) -> None:
-        one = averaged(run, (checked - true)[use], topic[use], None)
-        side.write(found, **where)(verifier_bias=cut(one))
-
     for part, here in parts_of(claims, count):
-        bias(both & here, part=part)
-    order = claims.row.to_numpy()
-    whole = pd.DataFrame({"row": order[both], "true": true[both]}).groupby("row").true
-    if len(whole) < 3:
-        return
-    for name, value in (("claims", whole.size()), ("factuality", whole.mean())):
-        ranked = value.sort_values(kind="stable").index
-        third = {row: i * 3 // len(ranked) for i, row in enumerate(ranked)}
-        for i, called in enumerate(("low", "middle", "high")):
-            inside = np.array([third.get(row, -1) == i for row in order])
-            bias(both & inside, **{name: called})
+        use = both & here
+        one = averaged(run, (checked - true)[use], topic[use], None)
+        side.write(found, part=part)(verifier_bias=cut(one))
 
 
 def _at_equal_recall(found: Numbers, plain: Side, side: Side, asked: set[str]) -> None:

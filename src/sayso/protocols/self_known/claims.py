@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 from sayso.engines.engine import Engine
 from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer, check_pair
@@ -27,7 +28,7 @@ from sayso.judges.claims import (
 )
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.judge import Item, Judge, engine_of
-from sayso.judges.support import LlmSupport, NliSupport, RulesSupport, Supported
+from sayso.judges.support import LlmSupport, NliSupport, RulesSupport
 from sayso.protocols.protocol import Run
 from sayso.protocols.self_known.rows import RESPONSIVE, SET_ASIDE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN, Settings, modes_of
@@ -51,43 +52,16 @@ from sayso.scores.evidence import NoEvidence
 # ---- who takes texts apart, checks claims and makes questions: rules, an NLI model, the judge's
 
 
-class Splitter(Protocol):
-    """Whoever takes texts apart."""
-
-    signature: str
-
-    def read(self, pairs: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], Claimed]:
-        """Return sentences and claims of each (topic, text)."""
-
-
-class Checker(Protocol):
-    """Whoever says whether passages support a claim."""
-
-    signature: str
-
-    def read(
-        self, items: Sequence[tuple[str, str, tuple[Passage, ...]]], *, apart: bool = False
-    ) -> list[Supported]:
-        """Return a label for each (topic, claim, passages); ``apart``: by its own passages only."""
-
-
-class QuestionMaker(Protocol):
-    """Whoever turns claims into questions."""
-
-    signature: str
-
-    def read(self, pairs: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], QuestionAnswer]:
-        """Return question and answer of each (topic, claim)."""
+#: takes texts apart; says whether passages support a claim; turns claims into questions
+Splitter = RulesClaims | LlmClaims
+Checker = RulesSupport | NliSupport | LlmSupport
+QuestionMaker = GapQuestions | LlmQuestions
 
 
 def splitter_of(settings: Settings, judge: Any) -> Splitter:
     """Open whoever takes texts apart."""
-    engine = _engine("claims", settings.claims, judge)
-    return (
-        RulesClaims()
-        if engine is None
-        else LlmClaims(engine, folder_setting(settings.prompt_folder))
-    )
+    model = _judging("claims", settings.claims, judge, settings)
+    return LlmClaims(*model) if model else RulesClaims()
 
 
 def checker_of(settings: Settings, judge: Any, tools: Callable[[str], Tools]) -> Checker:
@@ -97,32 +71,29 @@ def checker_of(settings: Settings, judge: Any, tools: Callable[[str], Tools]) ->
         if meaning is None or meaning.name == "rules":
             raise InputError("support nli: no NLI model can be opened here; name one with --nli")
         return NliSupport(meaning)
-    engine = _engine("support", settings.support, judge)
-    return (
-        RulesSupport()
-        if engine is None
-        else LlmSupport(engine, folder_setting(settings.prompt_folder))
-    )
+    model = _judging("support", settings.support, judge, settings)
+    return LlmSupport(*model) if model else RulesSupport()
 
 
 def maker_of(settings: Settings, judge: Any) -> QuestionMaker:
     """Open whoever turns claims into questions: never the model that is asked, unless it judges."""
-    engine = _engine("questions", settings.questions, judge)
-    return (
-        GapQuestions()
-        if engine is None
-        else LlmQuestions(engine, folder_setting(settings.prompt_folder))
-    )
+    model = _judging("questions", settings.questions, judge, settings)
+    return LlmQuestions(*model) if model else GapQuestions()
 
 
-def _engine(step: str, how: str, judge: Any) -> Engine | None:
-    """Return the judge's model if it is to do this step; ``None`` for rules. Raises InputError."""
+def _judging(
+    step: str, how: str, judge: Any, settings: Settings
+) -> tuple[Engine, Path | None] | None:
+    """Return the judge's model if it is to do this step, and the folder of its prompts.
+
+    ``None`` for rules. Raises InputError.
+    """
     engine = engine_of(judge)
     if how == "rules" or (how == "auto" and engine is None):
         return None
     if engine is None:
         raise InputError(f"{step} judge: the judge {judge.name} is not a model; pass --judge MODEL")
-    return engine
+    return engine, folder_setting(settings.prompt_folder)
 
 
 # ---- from answers to claims

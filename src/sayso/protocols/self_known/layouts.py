@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
@@ -369,13 +370,12 @@ def correlation_rows(shown: LayoutRuns) -> list[NumberTable]:
 
 def _across_models(shown: LayoutRuns) -> Iterator[tuple[str, Results]]:
     """Yield each data set and the correlations with a model for each point."""
-    asked: dict[str, list[measure.AskedTexts]] = {}
+    asked = defaultdict[str, list[tuple[rows.LongAnswers, measure.OwnAnswers, Settings]]](list)
     for one in _stored(shown):
         own = {answers.mode: answers for answers in measure.own_answers(one.run, one.texts)}
         if one.texts.method not in measure.AGAINST_PLAIN and MAIN in own:
             data = one.labels[1] if len(shown.heads) > 1 else "".join(shown.data)
-            texts = measure.AskedTexts(one.texts, own[MAIN], one.settings)
-            asked.setdefault(data, []).append(texts)
+            asked[data].append((one.texts, own[MAIN], one.settings))
     for data, models in asked.items():
         if len(models) > 2:
             yield data, Results(measure.across_models(models))

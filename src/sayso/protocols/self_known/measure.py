@@ -119,8 +119,15 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
             where = slice_of(method=method) + e.where
             signature = signature_of(e.name, of.signature)
             found.append(msgspec.structs.replace(e, where=where, signature=signature))
+    # a handful of texts hardly bounds a part of the text
     few = {method for method, of in every.items() if len(set(of.texts.names)) < LEAST_TOPICS}
-    return [_bounded(_without_parts(e) if part_of(e.where, "method") in few else e) for e in found]
+    why = f"no interval by part: it needs {LEAST_TOPICS} topics"
+    return [
+        _only_value(e, why)
+        if e.low is not None and part_of(e.where, "part") and part_of(e.where, "method") in few
+        else _bounded(e)
+        for e in found
+    ]
 
 
 def _stored_rows(run: Run, settings: Settings) -> list[_MethodRows]:
@@ -198,6 +205,8 @@ BY_MODE = {
 }
 
 
+#: numbers of what is left out
+LACKING = ("claims_without_label", "answers_without_claims")
 #: reasons why a text has no claims to be counted
 EMPTY, NO_CLAIM = "empty", "no claim"
 SILENT = (
@@ -224,39 +233,23 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
 
     The same of several ways of asking is one sentence.
     """
-    lines = []
-    by_mode: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
-    empty: dict[str, float] = {}
-    declined: dict[str, float] = {}
+    lines, by_mode = list[str](), defaultdict[tuple[str, str], dict[str, float]](dict)
+    empty, declined = dict[str, float](), dict[str, float]()
     if any(BY_RULES in signature_text(e.signature) for e in estimates if e.name == "factscore"):
         lines.append(RULES_CHECK)
     for e in estimates:
-        place = dict(e.where)
+        place, value = dict(e.where), e.value or 0.0
         method, why = place.get("method", ""), place.get("problem", "")
-        if e.name == "claims_without_label" and (e.value or 0) >= UNCHECKED:
-            reason = f"{why}: {ADVICE[why]}" if why in ADVICE else why
-            lines.append(
-                f"{method}: {_percent(e.value)} of the claims have no label ({reason}). The bounds "
-                "of factuality show how much these claims could change it."
-            )
         if e.name == "answers_without_claims" and why == EMPTY:
-            empty[method] = e.value or 0
-        if e.name == "answers_without_claims" and (e.value or 0) >= UNCHECKED:
-            lack = (
-                f"{_percent(e.value)} of the answers lack some claims ({why}) "
-                "and are left out of every number."
-            )
-            if why == EMPTY:
-                lack = f"{counted_empty(e)} and left out."
-            if why == NO_CLAIM:
-                lack = f"{_percent(e.value)} of the texts claim nothing. {SILENT}"
-            lines.append(f"{method}: {lack}")
+            empty[method] = value
         if e.name == "response_rate" and e.value is not None:
-            declined[method] = 1 - e.value
+            declined[method] = 1 - value
+        if e.name in LACKING and value >= UNCHECKED:
+            lines.append(f"{method}: {_lack(e, why)}")
         if e.name in BY_MODE and "part" not in place and e.value is not None:
-            blind = not 1 - ACCEPTS < e.value < ACCEPTS
-            if blind if e.name == "accept_rate" else e.value > FLIPS:
-                by_mode[method, e.name].append((place.get("mode", ""), e.value))
+            blind = not 1 - ACCEPTS < value < ACCEPTS
+            if blind if e.name == "accept_rate" else value > FLIPS:
+                by_mode[method, e.name][place.get("mode", "")] = value
     for method, share in declined.items():
         refused = share - empty.get(method, 0)
         if refused > UNCHECKED:
@@ -265,11 +258,27 @@ def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> l
                 "phrases or by their labels. They are left out."
             )
     for (method, name), values in by_mode.items():
-        modes = ", ".join(f'"{ASKED.get(mode, mode)}"' for mode, _ in values)
-        each = [_percent(value) for _, value in values]
+        modes = ", ".join(f'"{ASKED.get(mode, mode)}"' for mode in values)
+        each = [_percent(value) for value in values.values()]
         shares = each[:1] if len(set(each)) == 1 else each
         lines.append(f"{method}, asked {modes}: {BY_MODE[name].format(', '.join(shares))}")
     return lines
+
+
+def _lack(e: Estimate, why: str) -> str:
+    """Return how many claims have no label, or how many texts no claims, and why."""
+    share = _percent(e.value)
+    if e.name == "claims_without_label":
+        reason = f"{why}: {ADVICE[why]}" if why in ADVICE else why
+        return (
+            f"{share} of the claims have no label ({reason}). The bounds of factuality show how "
+            "much these claims could change it."
+        )
+    if why == EMPTY:
+        return f"{counted_empty(e)} and left out."
+    if why == NO_CLAIM:
+        return f"{share} of the texts claim nothing. {SILENT}"
+    return f"{share} of the answers lack some claims ({why}) and are left out of every number."
 
 
 def _percent(value: float | None) -> str:
@@ -364,43 +373,31 @@ class _MethodRows:
 ALMOST, TIMES = 0.005, 10
 
 
-def _bounded(estimate: Estimate) -> Estimate:
+def _bounded(e: Estimate) -> Estimate:
     """Return a number without an interval that leaves open what it is: as wide as its scale."""
-    value, low, high = estimate.value, estimate.low, estimate.high
-    if value is None or low is None or high is None:
-        return estimate
-    limits = NUMBERS[estimate.name].limits
+    if e.value is None or e.low is None or e.high is None:
+        return e
+    limits = NUMBERS[e.name].limits
     if limits is not None and np.isinf(limits[1]):
-        unbounded = high > TIMES * value
+        unbounded = e.high > TIMES * e.value
     else:
-        least = -1 if low < 0 else 0  # of a difference, and of a share
-        unbounded = low < least + ALMOST and high > 1 - ALMOST
-    if not unbounded:
-        return estimate
-    problem = "no interval: too few topics to bound it"
-    return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
+        least = -1 if e.low < 0 else 0  # of a difference, and of a share
+        unbounded = e.low < least + ALMOST and e.high > 1 - ALMOST
+    return _only_value(e, "no interval: too few topics to bound it") if unbounded else e
 
 
-def _without_parts(estimate: Estimate) -> Estimate:
-    """Return a number of one part of the text without its interval, of too few topics to have one.
-
-    A handful of texts bound it hardly at all, and the intervals of one or two that have a part are
-    as wide as the scale.
-    """
-    if estimate.low is None or not part_of(estimate.where, "part"):
-        return estimate
-    problem = f"no interval by part: it needs {LEAST_TOPICS} topics"
-    return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
+def _only_value(e: Estimate, why: str) -> Estimate:
+    """Return a number without its interval."""
+    return msgspec.structs.replace(e, low=None, high=None, problem=why)
 
 
-def _of_enough(estimate: Estimate, texts: int, topics: int) -> Estimate:
+def _of_enough(e: Estimate, texts: int, topics: int) -> Estimate:
     """Return a number about how texts move; without its interval where they are too few."""
-    if estimate.value is None or topics >= LEAST_TOPICS:
-        return estimate
+    if e.value is None or topics >= LEAST_TOPICS:
+        return e
     some = f"{texts} text{'s' * (texts != 1)}"
     about = "" if texts == topics else f" about {topics} topic{'s' * (topics != 1)}"
-    problem = f"{some}{about} cannot show a trend, which needs {LEAST_TOPICS} topics"
-    return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
+    return _only_value(e, f"{some}{about} cannot show a trend, which needs {LEAST_TOPICS} topics")
 
 
 def ratio_of_sums(top: Floats, bottom: Floats, weights: Floats | None = None) -> Any:
@@ -740,6 +737,10 @@ TOO_FLAT = "undefined: it needs three places that differ in both"
 LEAST_MASS = 0.5
 
 
+#: of each claim: accepted and rejected as :func:`judged` says it, supported, its topic
+JudgedClaims = tuple[Floats, Floats, Mask, NDArray[np.str_]]
+
+
 class OwnAnswers(NamedTuple):
     """What the model said about each claim of a method in one setting, (c,)."""
 
@@ -809,13 +810,12 @@ def _in_sample(sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
 EQUATION3 = Sums(_of_known, 4, _in_sample)
 
 
-def _known_sums(own: OwnAnswers, texts: LongAnswers, settings: Settings) -> Floats:
-    """Return (c, 4): supported, of these accepted, unsupported, of these rejected."""
-    accepted, rejected = judged(own.labels, settings.noa)
-    read = ~np.isnan(accepted)
-    yes, no = read & (texts.label == SUPPORTED), read & (texts.label == UNSUPPORTED)
-    columns = (yes, yes & (accepted == 1), no, no & (rejected == 1))
-    return np.stack(columns, axis=1).astype(np.float64)
+def _known_sums(of: _MethodRows, own: OwnAnswers, here: Mask) -> Floats:
+    """Return what :func:`judged_counts` says of each claim ``here`` by itself, (c, 4)."""
+    every = np.arange(len(here))
+    place = np.where(of.texts.rated & here, 0, -1)
+    supported = of.texts.label == SUPPORTED
+    return judged_counts(*judged(own.labels, of.settings.noa), supported, every, place, 1)[:, 0]
 
 
 def _equation3(of: _MethodRows) -> Iterator[Declared]:
@@ -823,9 +823,8 @@ def _equation3(of: _MethodRows) -> Iterator[Declared]:
     rated = of.texts.rated
     rows = of.by_claim.take(rated)
     for own in of.own:
-        sums = _known_sums(own, of.texts, of.settings)
         for where, here in of.whole_and_parts():
-            counted = Counted(rows, EQUATION3, [(sums * here[:, None])[rated]])
+            counted = Counted(rows, EQUATION3, [_known_sums(of, own, here)[rated]])
             yield of.number("equation3_in_sample", counted, slice_of(mode=own.mode) + where)
 
 
@@ -837,28 +836,28 @@ def _read_by_people(of: _MethodRows) -> Iterator[Declared]:
         ("irrelevant_share", label == LABELS.index("IR"), label >= 0),
     ):
         yield of.number(name, Counted(rows, share_of_rows(name), [ones(hit, claims)]), uses=LABELED)
+    whole = np.ones(len(label), dtype=bool)
     for own in of.own:
-        whole = np.ones(len(label), dtype=bool)
         *known, _ = _known_shares(of, own, whole, (), LABELED)
         yield from known
-        counted = Counted(rows, EQUATION3, [_known_sums(own, of.texts, of.settings)])
+        counted = Counted(rows, EQUATION3, [_known_sums(of, own, whole)])
         yield of.number("equation3_in_sample", counted, slice_of(mode=own.mode), LABELED)
 
 
 def predictions(of: _MethodRows) -> Iterator[Estimate]:
     """Yield by setting what SK and SU of other texts predict, correlations, flips of answers."""
     texts, settings = of.texts, of.settings
+    rated = texts.rated
     for own in of.own:
+        said = _judged_claims(texts, own, settings)
         found = [
             msgspec.structs.replace(e, where=where)
             for where, here in of.whole_and_parts()
-            for e in _predicted(own, texts, here, settings)
+            for e in _predicted(said, here[rated], settings)
         ]
         found += _by_order(own)
-        found += [
-            _of_enough(e, len(texts.kept), len(set(texts.names)))
-            for e in _correlations(_judged_at(own, texts, of.claim_place, settings), settings)
-        ]
+        along = judged_counts(*said, of.claim_place[rated], settings.bins)
+        found += _correlations(along, settings, len(texts.kept), len(set(texts.names)))
         mode = slice_of(mode=own.mode)
         yield from (msgspec.structs.replace(e, where=mode + e.where) for e in found)
     for where, claims, gone, both in _none_flips(of.own, texts):
@@ -867,21 +866,16 @@ def predictions(of: _MethodRows) -> Iterator[Estimate]:
         yield msgspec.structs.replace(share, missing=int((claims & ~both).sum()))
 
 
-def _predicted(
-    own: OwnAnswers, texts: LongAnswers, here: Mask, settings: Settings
-) -> Iterator[Estimate]:
-    """Yield factuality as labels say it, and as the two formulas predict it from other texts."""
+def _judged_claims(texts: LongAnswers, own: OwnAnswers, settings: Settings) -> JudgedClaims:
+    """Return of each claim that is supported or not: accepted, rejected, supported, its topic."""
+    rated, topic = texts.rated, np.array(texts.names, dtype=np.str_)[texts.text]
     accepted, rejected = judged(own.labels, settings.noa)
-    rated = texts.rated
-    fitted = cross_fit(
-        accepted[rated],
-        rejected[rated],
-        texts.label[rated] == SUPPORTED,
-        texts.cluster[rated],
-        here[rated],
-        settings.folds,
-        settings.ci_seed,
-    )
+    return accepted[rated], rejected[rated], texts.label[rated] == SUPPORTED, topic[rated]
+
+
+def _predicted(claims: JudgedClaims, here: Mask, settings: Settings) -> Iterator[Estimate]:
+    """Yield factuality as labels say it, and as the two formulas predict it from other texts."""
+    fitted = cross_fit(*claims, here, settings.folds, settings.ci_seed)
     for name, value in (
         ("labeled_factuality", fitted.factuality),
         ("equation3", fitted.equation3),
@@ -893,17 +887,9 @@ def _predicted(
         yield Estimate(name, value=value, n=fitted.claims, problem=problem)
 
 
-def _judged_at(own: OwnAnswers, texts: LongAnswers, place: Ints, settings: Settings) -> Floats:
-    """Return what :func:`judged_counts` says of a method's rated claims, by part of the text."""
-    accepted, rejected = judged(own.labels, settings.noa)
-    use = texts.rated
-    supported, cluster = texts.label[use] == SUPPORTED, texts.cluster[use]
-    return judged_counts(
-        accepted[use], rejected[use], supported, cluster, place[use], settings.bins
-    )
-
-
-def _correlations(counts: Floats, settings: Settings) -> Iterator[Estimate]:
+def _correlations(
+    counts: Floats, settings: Settings, texts: int, topics: int
+) -> Iterator[Estimate]:
     """Yield the correlations of labeled factuality with SK, SU and Equation 3 across places.
 
     ``counts`` (clusters, places, 4) are those of :func:`judged_counts`.
@@ -924,40 +910,23 @@ def _correlations(counts: Floats, settings: Settings) -> Iterator[Estimate]:
                 )  # fmt: skip
             problem = e.problem if e.value is not None else TOO_FLAT
             where = slice_of(**{"with": curve})
-            yield msgspec.structs.replace(e, where=where, n=places[curve], problem=problem)
+            e = msgspec.structs.replace(e, where=where, n=places[curve], problem=problem)
+            yield _of_enough(e, texts, topics)
 
 
-class AskedTexts(NamedTuple):
-    """Texts of one model with what a model said of their claims, and how both are counted."""
-
-    texts: LongAnswers
-    own: OwnAnswers
-    settings: Settings
-
-
-def across_models(models: Sequence[AskedTexts]) -> Iterator[Estimate]:
-    """Yield the same correlations with a model for each place.
+def across_models(
+    models: Sequence[tuple[LongAnswers, OwnAnswers, Settings]],
+) -> Iterator[Estimate]:
+    """Yield the same correlations with a model for each place: its texts, what was said of them.
 
     Texts of all models about one topic are resampled together.
     """
-    settings = models[0].settings
-    accepted, rejected, supported, names, place = (
-        np.concatenate(column)
-        for column in zip(*(_claims_of(one, at) for at, one in enumerate(models)), strict=True)
-    )
-    counts = judged_counts(accepted, rejected, supported, names, place, len(models))
-    for e in _correlations(counts, settings):
-        yield _of_enough(e, len(accepted), len(counts))
-
-
-def _claims_of(one: AskedTexts, place: int) -> tuple[Floats, Floats, Mask, NDArray[np.str_], Ints]:
-    """Return of one model's rated claims: accepted, rejected, supported, topic, its number."""
-    texts, own, settings = one
-    accepted, rejected = judged(own.labels, settings.noa)
-    use = texts.rated
-    names = np.array(texts.names, dtype=np.str_)[texts.text[use]]
-    number = np.full(int(use.sum()), place)
-    return accepted[use], rejected[use], texts.label[use] == SUPPORTED, names, number
+    claims = [_judged_claims(*one) for one in models]
+    place = np.repeat(np.arange(len(models)), [len(topic) for *_, topic in claims])
+    accepted, rejected, supported, topic = map(np.concatenate, zip(*claims, strict=True))
+    counts = judged_counts(accepted, rejected, supported, topic, place, len(models))
+    texts = sum(len(one.kept) for one, _, _ in models)
+    yield from _correlations(counts, models[0][2], texts, len(counts))
 
 
 def _by_order(own: OwnAnswers) -> Iterator[Estimate]:
@@ -1052,10 +1021,8 @@ def _unranked(why: str, *columns: Floats, **resampling: Any) -> Estimate:
 
 # ---- a checker of claims against people, where both labeled the same claims
 # Agreement alone hides a checker that is too strict at the end of a text, or with long texts, and
-# so makes the curve it is used for. Hence also its factuality minus people's, by part of the text,
-# by how many claims an answer has, and by how factual people found it.
-
-THIRDS = ("low", "middle", "high")
+# so makes the curve it is used for. Hence also its factuality minus people's, also by part of the
+# text.
 
 
 def _checker(of: _MethodRows) -> Iterator[Declared]:
@@ -1074,23 +1041,8 @@ def _checker(of: _MethodRows) -> Iterator[Declared]:
     lost = int((~np.isnan(true) & np.isnan(checked)).sum())
     alike = Counted(rows, share_of_rows("verifier_agreement"), [ones(checked == true, both)])
     yield of.number("verifier_agreement", alike, missing=lost)
-    for where, here in (*of.whole_and_parts(), *_thirds(of.texts, true, both)):
+    for where, here in of.whole_and_parts():
         yield of.number("verifier_bias", _mean(rows, checked - true, both & here, BIAS), where)
-
-
-def _thirds(texts: LongAnswers, true: Floats, both: Mask) -> Iterator[tuple[Slice, Mask]]:
-    """Yield the claims of thirds of the texts, by number of claims and by people's factuality."""
-    size = np.bincount(texts.text[both], minlength=len(texts.kept)).astype(np.float64)
-    right = np.bincount(texts.text[both], weights=true[both], minlength=len(texts.kept))
-    present = np.unique(texts.text[both])
-    if len(present) < len(THIRDS):
-        return
-    for name, value in (("claims", size), ("factuality", divide(right, size))):
-        rank = np.full(len(texts.kept), -1)
-        order = present[np.argsort(value[present], kind="stable")]
-        rank[order] = np.arange(len(order)) * len(THIRDS) // len(order)
-        for third, label in enumerate(THIRDS):
-            yield slice_of(**{name: label}), rank[texts.text] == third
 
 
 # ---- two methods of one run on the same topics, subtracted
@@ -1115,18 +1067,11 @@ def gains_over_plain(plain: _MethodRows, of: _MethodRows) -> Iterator[Estimate]:
         for side, own in zip(sides, precise, strict=True)
     )
     for _, _, gap in differences(first, second, *again):
-        yield _of_differing(msgspec.structs.replace(gap, name=f"{gap.name}_minus_plain"))
-
-
-def _of_differing(difference: Estimate) -> Estimate:
-    """Return a difference without its interval where that has no width, as no topic differs.
-
-    Two methods that count the same in every topic of a sample need not on others: a text that only
-    stops early has the plain text's claims up to any cut, and [0, 0] would be certainty from that.
-    """
-    if difference.low is None or difference.low != difference.high:
-        return difference
-    return msgspec.structs.replace(difference, low=None, high=None, problem=SAME_IN_ALL)
+        # two methods that count the same in every topic of a sample need not on others: a text that
+        # only stops early has the plain text's claims up to any cut
+        same = gap.low is not None and gap.low == gap.high
+        gain = _only_value(gap, SAME_IN_ALL) if same else gap
+        yield msgspec.structs.replace(gain, name=f"{gap.name}_minus_plain")
 
 
 def _at_recall(sides: Sequence[_MethodRows]) -> list[Declared]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from sayso.metric import Headline, Metric, MetricTable
 
 TU = "Tu et al., arXiv 2411.15993"
+#: a difference or correlation, and a mean of counts
+Signed = partial(Metric, notation="signed", limits=(-1.0, 1.0))
+Mean = partial(Metric, notation="plain", limits=(0.0, math.inf))
 NUMBERS = MetricTable(
     Metric(
         "factscore",
         "supported claims, mean over the texts",
-        (
-            "Share of a text's claims that are supported, averaged over texts. Irrelevant claims "
-            "are left out."
-        ),
+        "Share of a text's claims that are supported, averaged over texts. Irrelevant claims "
+        "are left out.",
         source="FActScore, Min et al. 2023",
         higher=True,
         study=1,
@@ -42,21 +44,17 @@ NUMBERS = MetricTable(
         "texts that answer the prompt",
         "Share of the texts that are not empty and do not decline to answer.",
     ),
-    Metric(
+    Mean(
         "claims_per_answer",
         "claims per answer",
         "Mean number of claims in a text, with those that have no label.",
-        notation="plain",
         study=4,
-        limits=(0.0, math.inf),
     ),
     Metric(
         "trend",
         "slope along the text",
-        (
-            "Change of the share of supported claims from the start of a text to its end, by a "
-            "regression within texts."
-        ),
+        "Change of the share of supported claims from the start of a text to its end, by a "
+        "regression within texts.",
         notation="signed",
         limits=None,
     ),
@@ -111,21 +109,17 @@ NUMBERS = MetricTable(
         "accepted until none of the above is offered",
         "Share of the claims of one class that it accepts without that option, but not with it.",
     ),
-    Metric(
+    Signed(
         "factuality_pearson",
         "correlation with labeled factuality across places",
         "Correlation of SK, SU or Equation 3 with factuality, across the parts of the text.",
         symbol="r",
-        notation="signed",
-        limits=(-1.0, 1.0),
     ),
-    Metric(
+    Signed(
         "factuality_spearman",
         "rank correlation with labeled factuality across places",
         "The same with ranks (Spearman).",
         symbol="ρ",
-        notation="signed",
-        limits=(-1.0, 1.0),
     ),
     # ---- what was written, and what is left out
     Metric(
@@ -156,10 +150,8 @@ NUMBERS = MetricTable(
     Metric(
         "f1_at_k",
         "F1 at K facts",
-        (
-            "Harmonic mean of the share supported and of supported claims divided by K (at most "
-            "1), averaged over texts."
-        ),
+        "Harmonic mean of the share supported and of supported claims divided by K (at most "
+        "1), averaged over texts.",
         symbol="F1@K",
         source="SAFE, Wei et al. 2024",
         higher=True,
@@ -167,77 +159,52 @@ NUMBERS = MetricTable(
     Metric(
         "precision_at_length",
         "supported claims at equal length",
-        (
-            "Share supported of the first claims of each text. The number of claims is the same "
-            "for all methods, and shorter texts are left out."
-        ),
+        "Share supported of the first claims of each text. The number of claims is the same "
+        "for all methods, and shorter texts are left out.",
         higher=True,
     ),
     Metric(
         "precision_at_recall",
         "supported claims at equal recall",
-        (
-            "Share supported of the claims up to the last of as many supported claims of a topic "
-            "as both the method's text and the plain one have. With of:plain, of the plain text."
-        ),
+        "Share supported of the claims up to the last of as many supported claims of a topic "
+        "as both the method's text and the plain one have. With of:plain, of the plain text.",
         higher=True,
     ),
     Metric(
         "irrelevant_share",
         "irrelevant claims",
-        (
-            "Share of the labeled claims that are irrelevant to the topic. By part of the text, "
-            "averaged over sentences."
-        ),
+        "Share of the labeled claims that are irrelevant to the topic. By part of the text, "
+        "averaged over sentences.",
         higher=False,
     ),
     # ---- along the text
     Metric(
         "factuality",
         "supported claims in a part of the text",
-        (
-            "Share of the claims that are supported, in one part of the texts. Averaged over "
-            "sentences, texts or claims (--average)."
-        ),
+        "Share of the claims that are supported, in one part of the texts. Averaged over "
+        "sentences, texts or claims (--average).",
         source=f"{TU}, section 3",
     ),
-    Metric(
-        "supported_per_sentence",
-        "supported claims per sentence",
-        "Mean number in a sentence with labeled claims, in one part of the texts.",
-        notation="plain",
-        limits=(0.0, math.inf),
+    *(
+        Mean(
+            f"{kind}_per_sentence",
+            f"{kind} claims per sentence",
+            "Mean number in a sentence with labeled claims, in one part of the texts.",
+        )
+        for kind in ("supported", "unsupported", "irrelevant")
     ),
-    Metric(
-        "unsupported_per_sentence",
-        "unsupported claims per sentence",
-        "Mean number in a sentence with labeled claims, in one part of the texts.",
-        notation="plain",
-        limits=(0.0, math.inf),
+    *(
+        Metric(
+            f"{kind}_share",
+            f"{kind} claims, irrelevant ones counted",
+            "Mean share of a sentence's labeled claims, in one part of the texts.",
+        )
+        for kind in ("supported", "unsupported")
     ),
-    Metric(
-        "irrelevant_per_sentence",
-        "irrelevant claims per sentence",
-        "Mean number in a sentence with labeled claims, in one part of the texts.",
-        notation="plain",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
-        "supported_share",
-        "supported claims, irrelevant ones counted",
-        "Mean share of a sentence's labeled claims, in one part of the texts.",
-    ),
-    Metric(
-        "unsupported_share",
-        "unsupported claims, irrelevant ones counted",
-        "Mean share of a sentence's labeled claims, in one part of the texts.",
-    ),
-    Metric(
+    Signed(
         "last_minus_first",
         "last part minus first part",
         "Mean share of supported claims in the last part of the texts, minus that in the first.",
-        notation="signed",
-        limits=(-1.0, 1.0),
     ),
     Metric(
         "decisiveness",
@@ -248,27 +215,21 @@ NUMBERS = MetricTable(
     Metric(
         "rogan_gladen",
         "factuality from the accept rate, corrected",
-        (
-            "Factuality computed from the accept rate, corrected by SK and SU of other texts. It "
-            "can fall outside 0 to 1."
-        ),
+        "Factuality computed from the accept rate, corrected by SK and SU of other texts. It "
+        "can fall outside 0 to 1.",
         source="Rogan and Gladen 1978",
         limits=None,
     ),
-    Metric(
+    Signed(
         "overconfidence",
         "claims accepted minus claims supported",
         "Accept rate minus factuality by the labels of the same claims.",
-        notation="signed",
-        limits=(-1.0, 1.0),
     ),
     Metric(
         "order_flips",
         "answers that change with the order of the options",
-        (
-            "Share of the claims asked about in several orders that do not always get the same "
-            "reply. The orders are averaged."
-        ),
+        "Share of the claims asked about in several orders that do not always get the same "
+        "reply. The orders are averaged.",
         higher=False,
     ),
     Metric(
@@ -293,28 +254,22 @@ NUMBERS = MetricTable(
         "Share of the claims that the checker and people label the same, supported or not.",
         higher=True,
     ),
-    Metric(
+    Signed(
         "verifier_bias",
         "factuality by the checker minus factuality by people",
         "0 at best. Below 0, the checker is too strict.",
-        notation="signed",
-        limits=(-1.0, 1.0),
     ),
     # ---- texts written with passages, or revised, against the plain ones on the same topics
-    Metric(
+    Signed(
         "factscore_minus_plain",
         "supported claims, mean over the texts, minus plain",
         "FActScore of the method minus that of the plain texts about the same topics.",
-        notation="signed",
         higher=True,
-        limits=(-1.0, 1.0),
     ),
-    Metric(
+    Signed(
         "precision_at_recall_minus_plain",
         "supported claims at equal recall, minus plain",
         "Precision at equal recall of the method's texts minus that of the plain texts.",
-        notation="signed",
         higher=True,
-        limits=(-1.0, 1.0),
     ),
 )

@@ -48,10 +48,7 @@ FACTUALITY = "factuality"
 #: what a model says of its own claims, and what it is called
 OPINIONS = {"SK": "Self-Known", "SU": "Self-Unknown"}
 #: how a part of a slice is written before its value
-WORDS = {
-    "part": "part ", "k": "K = ", "first": "first ", "claims": "number of claims: ",
-    "factuality": "people's factuality: ",
-}  # fmt: skip
+WORDS = {"part": "part ", "k": "K = ", "first": "first "}
 
 
 class SelfKnownResults(Results):
@@ -347,7 +344,7 @@ def _sections(results: SelfKnownResults, who: str) -> list[Section]:
             "How good is the checker?",
             [
                 table("The checker against people", VERIFIED, "method"),
-                table(bias, ["verifier_bias"], "method", ["part", "claims", "factuality"]),
+                table(bias, ["verifier_bias"], "method", ["part"]),
             ],
         ),
     ]
