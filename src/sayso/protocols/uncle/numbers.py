@@ -422,4 +422,4 @@ HEADLINE = tuple(NUMBERS.section("rates"))
 #: rates of each prompting method
 RATES = (*HEADLINE, "over_hedge", "p_uncertain")
 #: rates that two runs are compared by
-COMPARED = (*HEADLINE, "over_hedge", "p_known", "p_uncertain")
+COMPARED = frozenset((*HEADLINE, *NUMBERS.studied, "p_uncertain"))
