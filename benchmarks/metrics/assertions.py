@@ -43,7 +43,7 @@ from sayso.assertions.decide import (
     decide,
     holm_outcomes,
 )
-from sayso.metrics.intervals import at_level, bootstrap_ratio, bootstrap_share
+from sayso.metrics.intervals import at_level, bootstrap_ratio, bootstrap_share, standard_error
 from sayso.metrics.uncle_known import bootstrap_cells_difference
 from sayso.records import Estimate
 
@@ -97,13 +97,35 @@ class Kind:
             AssertedNumber(">=", limit, scale=scale_of(name), entities=len(table))
             for name, limit in zip(names, limits, strict=True)
         ]
-        return decide(claims, lambda error: [self.at(table, error)[name] for name in names])
+        return decide(
+            claims,
+            lambda error: [self.at(table, error)[name] for name in names],
+            spreads=lambda place: spread_of(names[place], table),
+        )
 
 
 def scale_of(name: str) -> tuple[float, float] | None:
     if name == DIFFERENCE:
         return None
     return (-1.0, 1.0) if name.startswith("J") else (0.0, 1.0)
+
+
+def spread_of(name: str, table: list[Floats]) -> float | None:
+    """Return the standard error of a number over resamples of entities."""
+    rng, n = np.random.default_rng(0), len(table)
+    found = [value_of(name, [table[row] for row in rng.integers(0, n, n)]) for _ in range(200)]
+    return standard_error(np.array([np.nan if v is None else v for v in found]), n)
+
+
+def value_of(name: str, table: list[Floats]) -> float | None:
+    if name == "AUROC":
+        return metrics.auroc(*np.concatenate(table).T)
+    if name in ("mean", "rare share"):
+        return float(np.mean(table))
+    total = np.sum(table, axis=0)
+    if name == DIFFERENCE:
+        return float(metrics.cell_rates(total[:6])["J"] - metrics.cell_rates(total[6:])["J"])
+    return float(metrics.cell_rates(total)["J" if name == NEVER else name])
 
 
 # ---- the tables: a list with what each entity has

@@ -20,7 +20,14 @@ from sayso.assertions.decide import (
     Measured,
     decide,
 )
-from sayso.metrics import at_level, bootstrap_auroc, bootstrap_cells, bootstrap_share
+from sayso.metrics import (
+    at_level,
+    auroc,
+    bootstrap_auroc,
+    bootstrap_cells,
+    bootstrap_share,
+    cell_rates,
+)
 from sayso.metrics.intervals import (
     SPARSE_PARTS,
     bootstrap_ratio,
@@ -28,6 +35,7 @@ from sayso.metrics.intervals import (
     difference_interval,
     exact_interval,
     ratio_interval,
+    standard_error,
 )
 from sayso.metrics.uncle_known import bootstrap_cells_difference
 from sayso.records import Estimate
@@ -218,18 +226,19 @@ def parts(first: tuple[int, int], second: tuple[int, int], *, ratio: bool = Fals
 
 
 @pytest.mark.parametrize(
-    ("measured", "limit", "scale"),
+    ("measured", "limit", "scale", "spread"),
     [
-        (parts((1, 20), (6, 25)), -0.1, None),  # a new release that is the worse one
-        (parts((0, 20), (3, 25)), -0.1, None),
-        (parts((3, 4), (20, 39), ratio=True), 1.0, (0.0, math.inf)),  # a lift is no share
-        (parts((3, 20), (1, 20)), 0.2, (-1.0, 1.0)),
+        (parts((1, 20), (6, 25)), -0.1, None, 0.098),  # a new release that is the worse one
+        (parts((0, 20), (3, 25)), -0.05, None, 0.065),
+        (parts((3, 4), (20, 39), ratio=True), 1.0, (0.0, math.inf), 0.45),  # a lift is no share
+        (parts((3, 20), (1, 20)), 0.2, (-1.0, 1.0), 0.094),
     ],
 )
 def test_numbers_made_of_exact_parts_are_no_shares(
-    measured: Measured, limit: float, scale: tuple[float, float] | None
+    measured: Measured, limit: float, scale: tuple[float, float] | None, spread: float
 ) -> None:
-    (one,) = decide([AssertedNumber(">=", limit, scale=scale, entities=40)], measured)
+    claim = AssertedNumber(">=", limit, scale=scale, entities=40)
+    (one,) = decide([claim], measured, spreads=lambda place: spread)
     assert one.outcome == CANNOT_SAY
     assert one.needed is not None
     assert 40 < one.needed < 1_000
@@ -275,18 +284,35 @@ def scored(entities: int, rng: np.random.Generator) -> np.ndarray:
     return np.stack([rng.normal(size=entities) + wrong, wrong], axis=1)
 
 
-SETTLED: dict[str, tuple[Callable[[np.random.Generator], np.ndarray], Any, Any]] = {
-    "J": (lambda rng: cells(40, rng), j_of, (-1.0, 1.0)),
-    "J of few hedges": (lambda rng: cells(40, rng, 0.04), j_of, (-1.0, 1.0)),
+def j_value(table: np.ndarray) -> float:
+    return float(cell_rates(table.sum(axis=0))["J"])
+
+
+SETTLED: dict[str, tuple[Any, Any, Any, Callable[[np.ndarray], Any]]] = {
+    "J": (lambda rng: cells(40, rng), j_of, (-1.0, 1.0), j_value),
+    "J of few hedges": (lambda rng: cells(40, rng, 0.04), j_of, (-1.0, 1.0), j_value),
     "difference": (
         lambda rng: np.concatenate([cells(40, rng, 0.06), cells(40, rng, 0.03)], axis=1),
         difference_of,
         None,
+        lambda table: j_value(table[:, :6]) - j_value(table[:, 6:]),
     ),
-    "rare share": (lambda rng: rng.random((40, 6)) < 0.02, share_of, (0.0, 1.0)),
-    "mean": (lambda rng: rng.beta(3, 2, 40), mean_of, (0.0, 1.0)),
-    "AUROC": (lambda rng: scored(60, rng), auroc_of, (0.0, 1.0)),
+    "rare share": (lambda rng: rng.random((40, 6)) < 0.02, share_of, (0.0, 1.0), np.mean),
+    "mean": (lambda rng: rng.beta(3, 2, 40), mean_of, (0.0, 1.0), np.mean),
+    "AUROC": (
+        lambda rng: scored(60, rng),
+        auroc_of,
+        (0.0, 1.0),
+        lambda table: auroc(table[:, 0], table[:, 1] > 0),
+    ),
 }
+
+
+def spread_of(value: Callable[[np.ndarray], Any], table: np.ndarray) -> float | None:
+    """Return the standard error of a number over resamples of entities."""
+    rng, n = np.random.default_rng(0), len(table)
+    found = [value(table[rng.integers(0, n, n)]) for _ in range(200)]
+    return standard_error(np.array([np.nan if v is None else v for v in found]), n)
 
 
 @pytest.mark.parametrize("kind", SETTLED)
@@ -295,7 +321,7 @@ def test_as_many_entities_as_are_asked_for_settle_it_four_times_out_of_five(kind
 
     The whole study, with other numbers of entities, is benchmarks/metrics/assertions.py.
     """
-    draw, compute, scale = SETTLED[kind]
+    draw, compute, scale, value = SETTLED[kind]
     rng = np.random.default_rng(3)
     settled = trials = 0
     while trials < 60:
@@ -311,7 +337,9 @@ def test_as_many_entities_as_are_asked_for_settle_it_four_times_out_of_five(kind
         up = rng.random() < 0.5
         limit = e.value + 0.6 * ((e.low if up else e.high) - e.value)
         claim = AssertedNumber(">=", limit, "", scale, len(pilot))
-        (one,) = decide([claim], measured)
+        (one,) = decide(
+            [claim], measured, spreads=lambda place, table=pilot: spread_of(value, table)
+        )
         assert one.outcome == CANNOT_SAY
         assert one.needed is not None
         if one.needed > 20 * len(pilot):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,12 +32,14 @@ from sayso.assertions.grammar import (
     find_number,
     parse_assertion,
 )
+from sayso.assertions.needed import sampling_error
 from sayso.harmless import line
 from sayso.metrics.intervals import at_level
 from sayso.people.corrected import corrected_numbers
 from sayso.protocols import protocol_of
+from sayso.protocols.declared import Declared
 from sayso.protocols.pool import cluster_name, clusters_of
-from sayso.protocols.protocol import Protocol
+from sayso.protocols.protocol import Beside, ComparedRun, Protocol
 from sayso.records import CorrectedNumber, Estimate, InputError, Slice, Verdict, part_of, slice_of
 from sayso.report.corrected import by_place, corrected_pairs, difference_of_corrected
 from sayso.runs.compare import check_resampling, compare
@@ -51,6 +54,8 @@ SPANS = "-spans"
 OF_THE_RUN = "a fact of this run, without sampling error"
 COUNT = "a count of this run, without sampling error"
 EXACT = "exact, without sampling error"
+#: what the numbers of a run are declared of, by name and slice; second that of the run before it
+DeclaredNumbers = Mapping[tuple[str, Slice], tuple[Declared, Declared | None]]
 #: corrected numbers by name and slice
 Corrections = Mapping[tuple[str, Slice], CorrectedNumber]
 #: policies whose numbers follow from their definition
@@ -125,6 +130,7 @@ class _Target(NamedTuple):
     stored: Sequence[Estimate]
     of_the_run: Sequence[Estimate]
     measured: Callable[[], Sequence[Estimate]]
+    declared: Callable[[], DeclaredNumbers]
     difference: bool = False
     #: both runs are of one model, whose answers to these questions are the same
     same_model: bool = False
@@ -210,8 +216,19 @@ def _decided(parsed: Sequence[Assertion], targets: Sequence[_Target]) -> Iterato
             for (i, number), claim in zip(meant, claims, strict=True)
         ]
 
+    declared: dict[int, DeclaredNumbers] = {}
+
+    def spread(place: int) -> float | None:
+        i, number = meant[place]
+        target, key = targets[i], (number.name, number.where)
+        if key in target.labels:  # labels, not entities, would settle it
+            return None
+        if i not in declared:
+            declared[i] = target.declared()
+        return sampling_error(*declared[i][key]) if key in declared[i] else None
+
     for assertion, (i, _), claim, one in zip(
-        parsed, meant, claims, decide(claims, measured), strict=True
+        parsed, meant, claims, decide(claims, measured, spreads=spread), strict=True
     ):
         yield _shown(assertion, targets[i], claim, one)
 
@@ -321,6 +338,7 @@ def _run_target(path: Path, *, raw: bool) -> _Target:
         _with_corrected(stored, labeled),
         list(facts_of_the_run(job, manifest)),
         lambda: _again(path, plan.measure(job, settings), labeled=bool(labeled)),
+        lambda: {(d.name, d.where): (d, None) for d in plan.numbers(job, settings, None, None)},
         labels={place: one.labels for place, one in labeled.items()},
         judge_alone=_uncorrected(stored, labeled, numbers),
     )
@@ -369,7 +387,7 @@ def _differences(
     before = {RunFolder.open(p).read_manifest().protocols: p for p in _runs_in(base)}
     targets = []
     for path in runs:
-        job, manifest, _ = load_run(path)
+        job, manifest, settings = load_run(path)
         first = before.get(manifest.protocols)
         if first is None:
             if len(runs) > 1:
@@ -379,9 +397,13 @@ def _differences(
                 f"{base} is a run of {there}, {path} of {'+'.join(manifest.protocols)}: compare "
                 "runs of one protocol"
             )
+        sides = (
+            ComparedRun(str(first), *load_run(first)),
+            ComparedRun(str(path), job, manifest, settings),
+        )
         names = [
-            {cluster_name(one) for one in clusters_of(questions).values()}
-            for questions in (job.questions, load_run(first)[0].questions)
+            {cluster_name(one) for one in clusters_of(side.run.questions).values()}
+            for side in sides
         ]
 
         def differences(first: Path = first, path: Path = path) -> Sequence[Estimate]:
@@ -396,20 +418,27 @@ def _differences(
         shared = len(names[0] & names[1]) or len(names[0])
         plan = protocol_of(manifest)
         found = differences()
-        theirs = load_run(first)[1].model_identity
+        theirs = sides[0].manifest.model_identity
         same = bool(theirs) and theirs == manifest.model_identity
         both = [[] if raw else corrected_numbers(one) for one in (first, path)]
         labeled = corrected_pairs(*both)
         labels = {place: min(a.labels, b.labels) for place, (a, b) in labeled.items()}
         alone = _uncorrected(found, labeled, *both)
-        targets.append(
-            _Target(
-                plan, str(path), manifest, shared, found, (), differences, True, same, labels, alone
-            )
-        )
+        shown = plan, str(path), manifest, shared, found, (), differences
+        declared = partial(declared_pairs, plan, sides)
+        targets.append(_Target(*shown, declared, True, same, labels, alone))
     if not targets:
         raise InputError(f"{base} has no run of a protocol that {runs[0].parent} has")
     return targets
+
+
+def declared_pairs(plan: Protocol, sides: tuple[ComparedRun, ComparedRun]) -> DeclaredNumbers:
+    """Return what the numbers that two runs share are declared of, the second run's first."""
+    before, after = (
+        plan.numbers(one.run, one.settings, None, Beside(sides, (one,))) for one in sides
+    )
+    theirs = {(d.name, d.where): d for d in before}
+    return {key: (d, theirs[key]) for d in after if (key := (d.name, d.where)) in theirs}
 
 
 # ---- what a run knows without any sampling error

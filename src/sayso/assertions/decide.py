@@ -17,11 +17,12 @@ its own method: an exact interval stays exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from sayso.assertions.needed import NARROW, Settling, needed_entities
+from sayso.assertions.needed import Settling, needed_entities
 from sayso.records import Estimate
 
 Outcome = Literal["holds", "does not", "cannot say yet"]
@@ -67,12 +68,20 @@ class Decided(NamedTuple):
 
 #: gives the estimates of all claims, in their order, with intervals of this one-sided error
 Measured = Callable[[float], Sequence[Estimate]]
+#: gives the standard error of a claim's number, by its place; ``None`` where it is not known
+Spreads = Callable[[int], "float | None"]
 
 
 def decide(
-    claims: Sequence[AssertedNumber], measured: Measured, error: float = NOMINAL
+    claims: Sequence[AssertedNumber],
+    measured: Measured,
+    error: float = NOMINAL,
+    spreads: Spreads = lambda place: None,
 ) -> list[Decided]:
-    """Return what is decided of each claim; see the module for how they share ``error``."""
+    """Return what is decided of each claim; see the module for how they share ``error``.
+
+    ``spreads`` say how many entities would settle those that are not.
+    """
     levels: dict[float, Sequence[Estimate]] = {}
 
     def at(share: float) -> Sequence[Estimate]:
@@ -93,7 +102,7 @@ def decide(
         else:
             side = HOLDS if _meets(claim, at(first)[i].value) else DOES_NOT
             share = error / (len(tested) - sum(o == side for o, _ in reached.values()))
-            found.append(_undecided(claim, share, at, i))
+            found.append(_undecided(claim, share, at(share)[i], partial(spreads, i)))
     return found
 
 
@@ -167,9 +176,10 @@ def _on_value(claim: AssertedNumber, estimate: Estimate) -> Decided:
     return Decided(outcome, 0.0, estimate, claim.by_nature)
 
 
-def _undecided(claim: AssertedNumber, share: float, at: Measured, i: int) -> Decided:
-    """Say why a claim, the one with number ``i``, is not decided, and what would decide it."""
-    estimate = at(share)[i]
+def _undecided(
+    claim: AssertedNumber, share: float, estimate: Estimate, spread: Callable[[], float | None]
+) -> Decided:
+    """Say why a claim is not decided, and what would decide it."""
     value = estimate.value
     if value is None or estimate.low is None or estimate.high is None:
         why = estimate.problem or ("no value" if value is None else "sayso has no interval for it")
@@ -186,8 +196,8 @@ def _undecided(claim: AssertedNumber, share: float, at: Measured, i: int) -> Dec
         return Decided(CANNOT_SAY, share, estimate, reason)
     # unread verdicts take their part of the distance, however many entities there are
     limit = claim.limit + (value - low if claim.limit < low else value - high)
-    plan = Settling(limit, share, claim.scale, claim.entities)
-    needed = needed_entities(estimate, at(NARROW)[i], plan)
+    plan = Settling(limit, share, claim.scale, claim.entities, spread())
+    needed = needed_entities(estimate, plan)
     return Decided(CANNOT_SAY, share, estimate, "the interval contains the limit", needed)
 
 

@@ -9,68 +9,75 @@ lies up to z' s on the wrong side (z' = .84), so that k times as many entities s
 
     A / k + (z + z') s / sqrt(k) = distance of the value from the limit
 
-s follows from the reach of the interval at two levels. Without few cases the reach is z s. The
-bound of a count x in the direction away from 0 is x + z sqrt(x + 1) + (z^2 + 2) / 3, towards 0 it
-is x - z sqrt(x) + (z^2 - 1) / 3, up to terms of 1 / sqrt(x) (Cornish and Fisher 1938, for the gamma
-quantiles of Garwood 1936); the reach at two levels gives both x and the size of one case.
+s is that of resamples of what the number is declared of, whatever kind of number it is; of one that
+is declared of nothing, all of the reach is z s.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
-from sayso.metrics.intervals import Range, student_quantile
+import numpy as np
+
+from sayso.metrics.intervals import Range, standard_error, student_quantile
+from sayso.metrics.joint import resample_jointly
+from sayso.protocols.declared import Declared, joint_number
 from sayso.records import Estimate
 
 #: the chance with which the number that is asked for settles the assertion
 POWER = 0.8
 #: more entities than this are not asked for
 MOST = 10_000_000
-#: the one-sided error of the second interval of each number: so narrow that few cases stand out
-NARROW = 0.45
 #: the number of degrees of freedom of the normal law
 NORMAL = 1e6
-#: a side that reaches less than this share of the other is the one towards 0 cases
-SHORT = 0.75
-#: the part of the variance that a bound adds, in squared cases: 1 in one direction and 0 in the
-#: other for a share; numbers made of two shares have both (``benchmarks/metrics/assertions.py``)
-ADDED = 1 / 3
 #: distances that agree so well are the same; more entities by this share are rounding
 SAME = 1e-6
+#: resamples that tell a standard error well enough
+RESAMPLES = 500
 
 
 class Settling(NamedTuple):
-    """What is to be settled: a limit, at a one-sided error, on a scale, from so many entities."""
+    """What is to be settled: a limit, at a one-sided error, on a scale, from so many entities.
+
+    ``spread`` is the standard error of the number, where it is known.
+    """
 
     limit: float
     error: float
     scale: Range | None
     entities: int
+    spread: float | None = None
 
 
-def needed_entities(e: Estimate, narrow: Estimate, plan: Settling) -> int | None:
+def sampling_error(d: Declared, base: Declared | None = None) -> float | None:
+    """Return the standard error of a number, or of it minus that of ``base``, by entities.
+
+    Resampled as a study does it, whatever the number is. ``None`` where it cannot be told.
+    """
+    sides = [[joint_number(one)] for one in (d, base) if one is not None]
+    joint = resample_jointly(sides, RESAMPLES)
+    drawn = np.array([1.0, -1.0])[: len(sides)] @ joint.resamples[:, 0]
+    return standard_error(drawn, joint.units, joint.strata)
+
+
+def needed_entities(e: Estimate, plan: Settling) -> int | None:
     """Return how many entities would settle a claim; ``None`` where no number would.
 
-    ``e`` is the number with an interval of the one-sided error of the plan, ``narrow`` the same
-    with one of :data:`NARROW`.
+    ``e`` is the number with an interval of the one-sided error of the plan.
     """
-    value = e.value
-    ends = [end for end in (e.low, e.high, narrow.low, narrow.high) if end is not None]
-    if value is None or len(ends) < 4 or value == plan.limit:
+    if e.value is None or e.low is None or e.high is None or e.value == plan.limit:
         return None
-    place = _scale_of(value, ends, plan)
-    at, low, high, near_low, near_high = (place(x) for x in (value, *ends))
-    up = plan.limit > value
-    reach, near = (high - at, near_high - at) if up else (at - low, at - near_low)
-    other = at - near_low if up else near_high - at
+    place, slope = _scale_of((e.value, e.low, e.high), plan)
+    at, low, high = (place(x) for x in (e.value, e.low, e.high))
+    reach = high - at if plan.limit > e.value else at - low
     z = student_quantile(1 - plan.error, NORMAL)
-    spread = _standard_error(reach, near, z, towards_none=near < SHORT * other)
-    if plan.scale is not None and value in plan.scale:  # all cases are alike: nothing varies
+    spread = reach / z if plan.spread is None else min(reach / z, plan.spread * slope)
+    if plan.scale is not None and e.value in plan.scale:  # all cases are alike: nothing varies
         spread = 0.0
     root = _root(
-        max(0.0, reach - z * spread),
+        reach - z * spread,
         (z + student_quantile(POWER, NORMAL)) * spread,
         abs(place(plan.limit) - at),
     )
@@ -80,39 +87,39 @@ def needed_entities(e: Estimate, narrow: Estimate, plan: Settling) -> int | None
     return max(plan.entities + 1, math.ceil(number - SAME * number))
 
 
-def _standard_error(reach: float, near: float, z: float, *, towards_none: bool) -> float:
-    """Return s from the reach at z and at that of :data:`NARROW`."""
-    z0 = student_quantile(1 - NARROW, NORMAL)
-    added, near_added = (-(x * x - 1) / 3 if towards_none else (x * x + 2) / 3 for x in (z, z0))
-    case = max(0.0, (near * z - reach * z0) / (z * near_added - z0 * added))
-    root = max(0.0, (near - case * near_added) / z0)
-    return root if towards_none else math.sqrt(max(0.0, root**2 - ADDED * case**2))
-
-
 def _root(few: float, usual: float, distance: float) -> float:
     """Return the y > 0 with few y^2 + usual y = distance: 1 / sqrt of how many times as many."""
     most = usual + math.sqrt(usual**2 + 4 * few * distance)
     return 2 * distance / most if most else math.inf
 
 
-def _scale_of(value: float, ends: Sequence[float], plan: Settling) -> Callable[[float], float]:
-    """Return the scale to measure on: one on which the interval is symmetric, else the number's.
+def _scale_of(
+    ends: tuple[float, float, float], plan: Settling
+) -> tuple[Callable[[float], float], float]:
+    """Return the scale to measure on, one on which the interval is symmetric, else the number's.
 
-    It is logit or log of the range of the number, as for intervals of resamples. For a value on an
-    end of its range it is the logarithm of what is left, on which an exact bound is as 1 / n.
+    ``ends`` are its value and the ends of its interval. The scale is logit or log of the range of
+    the number, as for intervals of resamples. For a value on an end of its range it is the
+    logarithm of what is left, on which an exact bound is as 1 / n. Second comes how much longer a
+    small step from the value is on it.
     """
+    own: tuple[Callable[[float], float], float] = float, 1.0
     if plan.scale is None:
-        return float
+        return own
     first, last = plan.scale
-    inside = first < value < last
+    value = ends[0]
+    below = first != value and math.isfinite(first)
+    above = last != value and math.isfinite(last)
 
     def place(x: float) -> float:
-        below = math.log(x - first) if first != value and math.isfinite(first) else 0.0
-        return below - (math.log(last - x) if last != value and math.isfinite(last) else 0.0)
+        logs = math.log(x - first) if below else 0.0
+        return logs - (math.log(last - x) if above else 0.0)
 
     try:
-        at, limit, low, high, *_ = (place(x) for x in (value, plan.limit, *ends))
+        at, low, high, limit = (place(x) for x in (*ends, plan.limit))
     except ValueError:  # an end or the limit lies on an end of the range
-        return float
+        return own
     symmetric = abs((high - at) - (at - low)) <= SAME * (high - low)
-    return place if limit != at and symmetric == inside else float
+    if limit == at or symmetric != (first < value < last):
+        return own
+    return place, (1 / (value - first) if below else 0.0) + (1 / (last - value) if above else 0.0)
