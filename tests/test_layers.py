@@ -502,7 +502,6 @@ def test_functions_of_many_parameters_have_a_reason() -> None:
 ALONE = {
     "sayso.judges.rules.slots": "which value of a text answers, apart from which agrees",
     "sayso.assertions.grammar": "how an assertion is written, apart from how it is decided",
-    "sayso.assertions.needed": "how many entities would settle it, a subject of its own",
     "sayso.answers.bertscore": "an answer metric that needs a model",
     "sayso.checks.silence": "a set of answers that a study reads too",
     "sayso.cli.running": "what the commands of runs do, loaded when one is called",
