@@ -103,17 +103,16 @@ def table(found: SelfKnownResults) -> str:
 
 
 def trends(found: SelfKnownResults) -> str:
-    """Return slope inside texts and last minus first fifth of each system, in Markdown."""
-    lines = ["| system | texts | FActScore | slope inside texts | p | last minus first fifth |"]
-    lines.append("|---" * 6 + "|")
+    """Return the slope inside texts of each system, in Markdown."""
+    lines = ["| system | texts | FActScore | slope inside texts | p |"]
+    lines.append("|---" * 5 + "|")
     for system in found.methods:
-        score, slope, p, change = (
-            found.get(name, method=system)
-            for name in ("factscore", "trend", "trend, p", "last_minus_first")
+        score, slope, p = (
+            found.get(name, method=system) for name in ("factscore", "trend", "trend, p")
         )
         lines.append(
             f"| {system} | {score.n} | {percent(score.value, 0)} | {_told(slope)} | "
-            f"{plain_number(p.value, 4)} | {_told(change)} |"
+            f"{plain_number(p.value, 4)} |"
         )
     return "\n".join(lines)
 

@@ -2338,11 +2338,11 @@ def _curves(found: Numbers, side: Side, count: int) -> None:
         if len(sure):
             told = number.notna() & (side.claims.part == b)
             put(decisiveness=averaged(run, number[told].astype(float), side.claims.topic[told]))
-    _trend(found, side, have.dropna(subset=["factual"]), count)
+    _trend(found, side, have.dropna(subset=["factual"]))
 
 
-def _trend(found: Numbers, side: Side, have: pd.DataFrame, count: int) -> None:
-    """Write down the slope inside texts, and the last part less the first."""
+def _trend(found: Numbers, side: Side, have: pd.DataFrame) -> None:
+    """Write down the slope inside texts."""
     run, put = side.run, side.write(found)
     several = have[have.groupby("generation").generation.transform("size") > 1]
     if len(several):
@@ -2354,13 +2354,6 @@ def _trend(found: Numbers, side: Side, have: pd.DataFrame, count: int) -> None:
         weights, slope = run.weights(topics), share(float(across.sum()), float(below.sum()))
         ends = resampled(slope, over(weights @ across, weights @ below), topics, None)
         put(trend=Range(slope, *(ends if topics >= 10 else NONE), None, None))
-    first, last = (have[have.part == b] for b in (0, count - 1))
-    if not len(first) or not len(last):
-        return
-    one = difference(run, last.factual, None, last.topic, first.factual, None, first.topic)
-    fewer = min((first, last), key=lambda end: end.generation.nunique())
-    one = cut(one) if fewer.topic.nunique() >= 10 else one._replace(low=None, high=None)
-    put(last_minus_first=one)
 
 
 def difference(

@@ -519,14 +519,3 @@ def test_a_file_without_an_answer_was_read_by_nobody(tmp_path: Path) -> None:
     assert "claims:claims-rules@4+people|" in signature_text(
         both.get("factscore", "method:plain").signature
     )
-
-
-def test_a_difference_of_shares_ends_at_one(tmp_path: Path) -> None:
-    # nine of ten texts fall by 1, one by 0: -.9 with a standard error of about .1, twice and more
-    rows = [labeled(f"Person {n}", f"{'SN'[n == 0]}SNSN") for n in range(10)]
-    result = run(tmp_path, write(tmp_path, "a.jsonl", rows))
-    ends = result.get("last_minus_first", "method:plain")
-    assert ends.value == pytest.approx(-0.9)
-    assert ends.low == -1
-    assert ends.high is not None
-    assert ends.high < 0

@@ -280,9 +280,7 @@ def position_trend(
     names, unit = np.unique(text, return_inverse=True)
     if not len(names):
         return Trend(None, None, None, None, 0, 0, 0, "no text has two sentences with claims")
-    size = np.bincount(unit)
-    x = x - (np.bincount(unit, weights=x) / size)[unit]
-    y = y - (np.bincount(unit, weights=y) / size)[unit]
+    x, y = _centered(x, unit), _centered(y, unit)
     topics, topic = np.unique(cluster, return_inverse=True)
     count = len(topics)
     across = np.bincount(topic, weights=x * y)
@@ -293,6 +291,30 @@ def position_trend(
     e = make_estimate("trend", slope, Resampled(np.concatenate(blocks), count), None, len(y))
     p = _shuffled(x, y, unit, float(across.sum()), n, np.random.default_rng([seed, 1]))
     return Trend(slope, e.low, e.high, p, len(names), len(y), count, e.problem)
+
+
+def _centered(values: Floats, text: NDArray[np.int64]) -> Floats:
+    """Return values (m,), each less the mean of its text."""
+    means = divide(np.bincount(text, weights=values), np.bincount(text))
+    return np.asarray(values - means[text])
+
+
+def slope_sums(
+    share: Floats, position: Floats, text: NDArray[np.int64], texts: int
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Return each text's sums, whose ratio is the slope inside texts, and its sentences that count.
+
+    The sums x y and x x (texts,) are those of :func:`position_trend`, NaN for a text with fewer
+    than two sentences with a ``share`` (m,).
+    """
+    some = ~np.isnan(share)
+    size = np.bincount(text[some], minlength=texts)
+    x, y = (_centered(values[some], text[some]) for values in (position, share))
+    across, spread = (
+        np.where(size > 1, np.bincount(text[some], weights=product, minlength=texts), np.nan)
+        for product in (x * y, x * x)
+    )
+    return across, spread, size
 
 
 def _shuffled(

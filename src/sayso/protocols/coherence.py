@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sayso.judges.contradiction import read_short_answer
 from sayso.judges.english.language import is_english
 from sayso.judges.english.wrapping import unwrapped
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import Run, stored_verdicts
 from sayso.records import Generation
 
 #: how the caution begins
@@ -104,7 +104,7 @@ def coherence_cautions(run: Run) -> list[str]:
         if not run.has(f"generations/{stage}"):
             continue
         answers = [g for g in run.generations(stage) if g.problem in (None, "truncated")]
-        verdicts = run.verdicts(stage) if run.has(f"verdicts/{stage}") else []
+        verdicts = stored_verdicts(run, stage)
         committed = {v.target for v in verdicts if v.stance == "committed"}
         stated = [
             g
@@ -148,7 +148,7 @@ def _prefixed(texts: Sequence[str], name: str) -> Iterator[str]:
 def _not_english(run: Run) -> Iterator[str]:
     """Yield how many answers or claims of a stage have no verdict for their language."""
     for table, name in {**STAGES, "long-support": "claims"}.items():
-        verdicts = run.verdicts(table) if run.has(f"verdicts/{table}") else []
+        verdicts = stored_verdicts(run, table)
         every = {v.target.partition("#")[0] for v in verdicts}
         unread = {v.target for v in verdicts if v.problem == "language"}
         if len(unread) > FOREIGN * len(every):

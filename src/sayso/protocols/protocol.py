@@ -269,6 +269,11 @@ class Run(typing.Protocol):
         """Return what ``make`` returns, made once for a finished run that several numbers share."""
 
 
+def stored_verdicts(run: Run, stage: str) -> list[Verdict]:
+    """Return the verdicts of a stage, none where the run has no such stage."""
+    return run.verdicts(stage) if run.has(f"verdicts/{stage}") else []
+
+
 if TYPE_CHECKING:
     #: numbers of one run that can be computed again on resampled entities, by name and slice
     Numbers = dict[tuple[str, Slice], Number]

@@ -340,32 +340,21 @@ def score_claims(
     held = _held(claims, question_of, draws, checker) if draws and checker else {}
     sentences = Counter(s.generation for s in run.table(f"sentences/{STAGE}", Sentence))
 
-    def value(name: str, c: Claim) -> float:
-        g = answers[c.generation]
-        match name:
-            case "span_nll":
-                return span_nll(g.logprobs, g.offsets, c.start, c.end)
-            case "span_max_nll":
-                return span_max_nll(g.logprobs, g.offsets, c.start, c.end)
-            case "p_true":
-                return refused(accepted.get("direct", {}).get(c.id))
-            case "p_qa_none":
-                return refused(accepted.get(MAIN, {}).get(c.id))
-            case "frequency":
-                return frequency(held.get(c.id, ()))
-            case "wording":
-                return refused(sure.get(c.id))
-            case "position":
-                n = sentences[c.generation]
-                return c.sentence / n if n else 0.0
-            case _:
-                return float(len(c.text.split()))
-
+    value: dict[str, Callable[[Claim, Generation], float]] = {
+        "span_nll": lambda c, g: span_nll(g.logprobs, g.offsets, c.start, c.end),
+        "span_max_nll": lambda c, g: span_max_nll(g.logprobs, g.offsets, c.start, c.end),
+        "p_true": lambda c, _: refused(accepted.get("direct", {}).get(c.id)),
+        "p_qa_none": lambda c, _: refused(accepted.get(MAIN, {}).get(c.id)),
+        "frequency": lambda c, _: frequency(held.get(c.id, ())),
+        "wording": lambda c, _: refused(sure.get(c.id)),
+        "position": lambda c, g: c.sentence / max(sentences[g.id], 1),
+        "length": lambda c, _: float(len(c.text.split())),
+    }
     scores: list[Score] = []
     for c in claims:
         for name in CLAIM_SCORES:
             try:
-                scores.append(Score(c.id, name, value(name, c)))
+                scores.append(Score(c.id, name, value[name](c, answers[c.generation])))
             except NoEvidence as reason:
                 scores.append(Score(c.id, name, problem=str(reason)))
     run.keep("claims", scores)

@@ -203,27 +203,28 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
     return notes
 
 
+def _own_prompts(settings: Settings) -> dict[str, str]:
+    """Return the prompts of this protocol: each with "", or the flag that it needs."""
+    modes = modes_of(settings)
+    return {
+        "self_direct": "" if "direct" in modes else "--modes direct",
+        "self_qa": "" if {"qa", "qa_none"} & {*modes} else "--modes qa",
+        "self_open": "--ask open" if settings.ask == "item" else "",
+        "self_retrieval": "" if settings.retrieval else "--retrieval",
+        "self_revise": "" if settings.remedy == "revise" else "--remedy revise",
+    }
+
+
 def instructions(settings: Settings) -> dict[str, str]:
     """Return the prompts in use by name."""
-    modes = modes_of(settings)
-    names = ["self_direct"] * ("direct" in modes)
-    names += ["self_qa"] * bool({"qa", "qa_none"} & set(modes))
-    names += ["self_open"] * (settings.ask != "item")
-    names += ["self_retrieval"] * settings.retrieval + ["self_revise"] * (settings.remedy != "off")
+    names = [name for name, flag in _own_prompts(settings).items() if not flag]
     return {name: load_prompt(name, folder_setting(settings.prompt_folder)) for name in names}
 
 
 def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
     """Return the files that a prompt folder can hold: each with "", or the flag that it needs."""
-    modes = modes_of(settings)
-    asked_back = bool({"qa", "qa_none"} & set(modes))
-    uses = {
-        "self_open": "--ask open" if settings.ask == "item" else "",
-        "self_direct": "" if "direct" in modes else "--modes direct",
-        "self_qa": "" if asked_back else "--modes qa",
-        "self_retrieval": "" if settings.retrieval else "--retrieval",
-        "self_revise": "" if settings.remedy == "revise" else "--remedy revise",
-    }
+    uses = _own_prompts(settings)
+    asked_back = not uses["self_qa"]
     steps = [
         ("claims", "claims", settings.claims),
         ("support", "support", settings.support),

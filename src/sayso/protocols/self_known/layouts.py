@@ -210,9 +210,9 @@ class _Stored(NamedTuple):
         curve = {}
         for part in range(bins):
             here = number[(place == part) & (number > 0)]
-            e = Estimate("claims", n=len(here), problem="no sentence with claims")
-            if len(here):
-                e = Estimate("claims", value=float(here.mean()), n=len(here))
+            value = float(here.mean()) if len(here) else None
+            problem = None if len(here) else "no sentence with claims"
+            e = Estimate("claims", value=value, n=len(here), problem=problem)
             curve[f"{part + 1}/{bins}"] = e
         return curve
 
@@ -421,34 +421,33 @@ def _layout(
     return own._replace(possible=POSSIBLE[needs]) if needs in POSSIBLE else own
 
 
-LAYOUTS = (
-    _layout("Figure 1", "Supported, unsupported and irrelevant claims along the text", LABELED,
-            *FIGURE1),
-    _layout("Figure 2", "Self-Known, Self-Unknown and flips along the text", ASKED_AGAIN,
-            *FIGURE2),
-    _layout("Figure 3", "Equation 3 along the text, in both readings, and the labels", ASKED_AGAIN,
-            FIGURE3),
-    _layout("Table 1", "Claims per text and prompts answered", "runs of self_known", make=table1),
-    _layout("Figure 4", "Factuality, unsupported share, SK and SU along the text, by model",
-            ASKED_AGAIN, FIGURE4),
-    _layout("Figure 5", "Number of unsupported claims along the text, by model", LABELED, FIGURE5),
-    _layout("Figure 6", "What passages do along the text", RETRIEVING, *FIGURE6),
-    _layout("Table 2", "An example of retrieval", RETRIEVING, make=table2),
-    _layout("Figure 7", "Number of claims and factuality along the text, by who checked",
-            "two runs of the same texts, one of them labeled by people", make=figure7),
-    _layout("Figure 8", "Figure 1 of further systems",
-            "texts of two models or more, whose claims are labeled or checked",
-            *FIGURE1, others=True),
-    _layout("Figure 9", "Figure 2 of further systems", OTHERS_ASKED, *FIGURE2, others=True),
-    PaperLayout(
-        "self-known-correlations", "Correlation of SK, SU and Equation 3 with factuality",
-        f"{OURS}, after the text of {PAPER}",
-        "claims that the model was asked about again, in ten texts or more",
-        correlation_rows, possible=_asks_again,
-    ),
-)  # fmt: skip
-
-
 def layouts() -> tuple[PaperLayout, ...]:
     """Return the tables and figures of the paper."""
-    return LAYOUTS
+    return (
+        _layout("Figure 1", "Supported, unsupported and irrelevant claims along the text", LABELED,
+                *FIGURE1),
+        _layout("Figure 2", "Self-Known, Self-Unknown and flips along the text", ASKED_AGAIN,
+                *FIGURE2),
+        _layout("Figure 3", "Equation 3 along the text, in both readings, and the labels",
+                ASKED_AGAIN, FIGURE3),
+        _layout("Table 1", "Claims per text and prompts answered", "runs of self_known",
+                make=table1),
+        _layout("Figure 4", "Factuality, unsupported share, SK and SU along the text, by model",
+                ASKED_AGAIN, FIGURE4),
+        _layout("Figure 5", "Number of unsupported claims along the text, by model", LABELED,
+                FIGURE5),
+        _layout("Figure 6", "What passages do along the text", RETRIEVING, *FIGURE6),
+        _layout("Table 2", "An example of retrieval", RETRIEVING, make=table2),
+        _layout("Figure 7", "Number of claims and factuality along the text, by who checked",
+                "two runs of the same texts, one of them labeled by people", make=figure7),
+        _layout("Figure 8", "Figure 1 of further systems",
+                "texts of two models or more, whose claims are labeled or checked",
+                *FIGURE1, others=True),
+        _layout("Figure 9", "Figure 2 of further systems", OTHERS_ASKED, *FIGURE2, others=True),
+        PaperLayout(
+            "self-known-correlations", "Correlation of SK, SU and Equation 3 with factuality",
+            f"{OURS}, after the text of {PAPER}",
+            "claims that the model was asked about again, in ten texts or more",
+            correlation_rows, possible=_asks_again,
+        ),
+    )  # fmt: skip

@@ -29,9 +29,10 @@ from sayso.metrics.factuality import (
     judged,
     judged_counts,
     length_penalty,
+    slope_sums,
     unsupported_before,
 )
-from sayso.metrics.intervals import Range, bootstrap, bootstrap_ratio, no_difference, within
+from sayso.metrics.intervals import Range, bootstrap, bootstrap_ratio, within
 from sayso.metrics.ranking import auroc, bootstrap_auroc
 from sayso.protocols.declared import (
     RUN,
@@ -46,7 +47,7 @@ from sayso.protocols.declared import (
     ones,
     share_of_rows,
 )
-from sayso.protocols.protocol import Beside, Run
+from sayso.protocols.protocol import Beside, Run, stored_verdicts
 from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.rows import (
     LABELS,
@@ -132,18 +133,15 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
 
 def _stored_rows(run: Run, settings: Settings) -> list[_MethodRows]:
     """Return the texts of every method of a finished run as rows."""
-
-    def make() -> list[_MethodRows]:
-        return [_MethodRows(run, settings, texts) for texts in load_long_answers(run)]
-
-    return run.once(("rows", settings), make)
+    return run.once(
+        ("rows", settings), lambda: [_MethodRows(run, settings, t) for t in load_long_answers(run)]
+    )
 
 
 def claim_signers(run: Run) -> dict[str, str]:
     """Return who labeled the claims, took texts apart and made questions, as signatures have it."""
-    splits = run.verdicts(f"{STAGE}-claims") if run.has(f"verdicts/{STAGE}-claims") else []
-    filters = run.verdicts(STAGE) if run.has(f"verdicts/{STAGE}") else []
-    texts = {v.by for v in splits} | {v.by for v in filters if v.by == PEOPLE_SAID}
+    texts = {v.by for v in stored_verdicts(run, f"{STAGE}-claims")}
+    texts |= {v.by for v in stored_verdicts(run, STAGE) if v.by == PEOPLE_SAID}
     table = f"asked/{STAGE}"
     questions = {row.by for row in run.table(table, ClaimQuestion)} if run.has(table) else set()
     return {
@@ -330,10 +328,8 @@ class _MethodRows:
     @cached_property
     def by_claim(self) -> Rows:
         """The claims of all texts, with their verdicts."""
-        run, texts = self.run, self.texts
-        asked = {}
-        if run.has(f"verdicts/{SUPPORT}"):
-            asked = {v.target: v.asked for v in run.verdicts(SUPPORT)}
+        texts = self.texts
+        asked = {v.target: v.asked for v in stored_verdicts(self.run, SUPPORT)}
         places = [(c.id, asked[c.id]) if c.id in asked else None for c in texts.claims]
         return dataclasses.replace(
             self._inside(texts.text), stage=SUPPORT, places=places, read=texts.label >= 0
@@ -483,10 +479,9 @@ def answer_counts(texts: LongAnswers) -> Iterator[Estimate]:
 
 def unread(run: Run, texts: LongAnswers) -> Iterator[Estimate]:
     """Yield how many answers lack claims, by reason: whoever took them apart could not be read."""
-    if not run.has(f"verdicts/{STAGE}-claims"):
-        return
     mine = {g.id for g in texts.kept}
-    problems = (v.problem for v in run.verdicts(f"{STAGE}-claims") if v.target in mine)
+    splits = stored_verdicts(run, f"{STAGE}-claims")
+    problems = (v.problem for v in splits if v.target in mine)
     for problem, lost in sorted(Counter(p for p in problems if p is not None).items()):
         where = slice_of(problem=problem)
         yield _count_share("answers_without_claims", lost, len(texts.kept), where)
@@ -582,10 +577,8 @@ def _labels(texts: LongAnswers) -> list[list[str]]:
 def _requested(of: _MethodRows) -> Iterator[Declared]:
     """Yield recall of the facts that the data ask for."""
     run, texts = of.run, of.texts
-    table = f"{STAGE}-aspects"
     row = {g.id: n for n, g in enumerate(texts.kept)}
-    stored = run.verdicts(table) if run.has(f"verdicts/{table}") else []
-    found = [v for v in stored if v.target in row]
+    found = [v for v in stored_verdicts(run, f"{STAGE}-aspects") if v.target in row]
     if not found:
         return
     at = np.array([row[v.target] for v in found])
@@ -622,32 +615,10 @@ def _along(of: _MethodRows) -> Iterator[Declared]:
             counted = _mean(of.by_sentence, share, some)
         missing = int(lost[here].sum())
         yield of.number("factuality", counted, where, PAIR, missing=missing, least=LEAST_TOPICS)
-    across, spread, sentences = _slopes(of.texts, share)
-    slope = RATIO._replace(own=partial(_slope, sentences))
+    across, spread, size = slope_sums(share, of.texts.position, text, len(of.texts.kept))
+    slope = RATIO._replace(own=partial(_slope, int(size[size > 1].sum())))
     sums = Counted(of.unpaired, slope, [across, spread])
     yield of.number("trend", sums, uses=PAIR, least=LEAST_TOPICS)
-
-
-def _slopes(texts: LongAnswers, share: Floats) -> tuple[Floats, Floats, int]:
-    """Return each text's sums, whose ratio is the slope inside texts, and how many sentences count.
-
-    The sums (t,) are those of :func:`sayso.metrics.position_trend`, NaN for a text with fewer than
-    two sentences with a ``share`` (m,).
-    """
-    some = ~np.isnan(share)
-    text, count = texts.s_text[some], len(texts.kept)
-    size = np.bincount(text, minlength=count)
-
-    def centered(values: Floats) -> Floats:
-        sums = np.bincount(text, weights=values, minlength=count)
-        return np.asarray(values - (sums / np.maximum(size, 1))[text])
-
-    x, y = centered(texts.position[some]), centered(share[some])
-    across, spread = (
-        np.where(size > 1, np.bincount(text, weights=product, minlength=count), np.nan)
-        for product in (x * y, x * x)
-    )
-    return across, spread, int(size[size > 1].sum())
 
 
 def _slope(
@@ -666,7 +637,7 @@ def _slope(
 
 
 def _counts_along(of: _MethodRows) -> Iterator[Declared]:
-    """Yield counts and shares of each kind of claim by part of the text, last minus first."""
+    """Yield counts and shares of each kind of claim by part of the text."""
     rows, labeled = of.by_sentence, of.counts[:, :3].sum(axis=1)
     # a sentence of which no claim has a label says nothing of how many are unsupported
     for column, label in COUNTED.items():
@@ -677,38 +648,6 @@ def _counts_along(of: _MethodRows) -> Iterator[Declared]:
             yield of.number(f"{label}_per_sentence", per, where)
             mean = _mean(rows, divide(count, labeled), here)
             yield of.number(f"{label}_share", mean, where)
-    s, ns = of.counts.T[:2]
-    share = divide(s, s + ns)
-    last, first = (of.place == part for part in (of.settings.bins - 1, 0))
-    movement = Weighted(_end_gap, partial(_last_minus_first, of.texts.s_text))
-    ends = [np.where(first | last, share, np.nan), last.astype(float), first.astype(float)]
-    yield of.number("last_minus_first", Counted(rows, movement, ends))
-
-
-def _end_gap(share: Floats, last: Floats, first: Floats, weights: Floats | None = None) -> Any:
-    """Return the weighted mean share of the last part less that of the first."""
-    means = (ratio_of_sums(share * end, end, weights) for end in (last, first))
-    return next(means) - next(means)
-
-
-def _last_minus_first(
-    text: Ints, share: Floats, last: Floats, first: Floats, clusters: Ints, n: int, seed: int
-) -> Estimate:
-    """Return the gap of the ends with its interval; ``text`` (m,) is the text of a sentence."""
-    use = ~np.isnan(share)
-    ends = last[use], first[use]
-    if not all(end.any() for end in ends):
-        return Estimate("last_minus_first", problem="no sentence with claims at one of the ends")
-    gap = bootstrap(
-        _end_gap, share[use], *ends, clusters=clusters[use], n=n, seed=seed, limits=None
-    )
-    if np.array_equal(*ends):  # the text has one part
-        gap = no_difference(gap)
-    gap = msgspec.structs.replace(within(gap), n=int(ends[0].sum()))
-    texts = [len(np.unique(text[use][end > 0])) for end in ends]
-    topics = [len(np.unique(clusters[use][end > 0])) for end in ends]
-    fewer = texts.index(min(texts))
-    return _of_enough(gap, texts[fewer], topics[fewer])
 
 
 def _wording(of: _MethodRows) -> Iterator[Declared]:
@@ -984,17 +923,16 @@ def _scores(of: _MethodRows) -> Iterator[Declared]:
     run, texts = of.run, of.texts
     if not run.has("scores/claims"):
         return
-    values: dict[str, dict[str, float]] = defaultdict(dict)
+    row = {c.id: n for n, c in enumerate(texts.claims)}
+    values = {name: np.full(len(row), np.nan) for name in CLAIM_SCORES}
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
-    mine = {c.id for c in texts.claims}
     for s in run.scores("claims"):
-        if s.target in mine and s.value is not None:
-            values[s.method][s.target] = s.value
-        elif s.target in mine:
+        if s.target in row and s.value is None:
             reasons[s.method][s.problem or "no value"] += 1
+        elif s.target in row and s.method in values:
+            values[s.method][row[s.target]] = s.value
     wrong = np.where(texts.rated, texts.label == UNSUPPORTED, np.nan)
-    for name in CLAIM_SCORES:
-        score = np.array([values[name].get(c.id, np.nan) for c in texts.claims])
+    for name, score in values.items():
         has = ~np.isnan(score)
         for part, here in of.whole_and_parts():
             metric = Weighted(auroc, _auroc)

@@ -201,11 +201,6 @@ NUMBERS = MetricTable(
         )
         for kind in ("supported", "unsupported")
     ),
-    Signed(
-        "last_minus_first",
-        "last part minus first part",
-        "Mean share of supported claims in the last part of the texts, minus that in the first.",
-    ),
     Metric(
         "decisiveness",
         "how sure the claims sound",

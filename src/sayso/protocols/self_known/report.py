@@ -194,8 +194,8 @@ def cautions(results: SelfKnownResults) -> list[str]:
 
 # ---- tables
 
-#: parts of the text that the first table has room for, and rows of any other
-FEW_PARTS, MOST_ROWS = 10, 100
+#: parts of the text that the first table has room for
+FEW_PARTS = 10
 #: rows of the first table, as they are called there
 FIRST = {
     "factscore": "supported claims",
@@ -206,8 +206,8 @@ FIRST = {
     "recall": "requested facts right",
 }
 WHOLE = (
-    *("factuality_micro", "factscore_penalized", "last_minus_first", "response_rate"),
-    *("f1_at_k", "precision_at_length"),
+    *("factuality_micro", "factscore_penalized", "response_rate", "f1_at_k"),
+    "precision_at_length",
 )
 BY_PART = (
     *(FACTUALITY, "supported_per_sentence", "unsupported_per_sentence"),
@@ -222,7 +222,7 @@ ASKING = (
 GAINED = [name for name in NUMBERS if name.endswith("_minus_plain")]
 VERIFIED = [name for name in NUMBERS if name.startswith("verifier_")]
 #: what is shown only with an interval
-MOVES = ("trend", "last_minus_first", *GAINED)
+MOVES = ("trend", *GAINED)
 FITTED = (
     "Equation 3 with shares of other texts, and the corrected accept rate, are cross-fitted. With "
     "shares of the same texts, as in the paper, Equation 3 only restates Self-Known and "
@@ -263,12 +263,9 @@ def sliced_table(
             found.setdefault(label, {}).setdefault(column, e)
     values = dict.fromkeys(column for row in found.values() for column in row)
     columns = {part_label(across, value): value for value in values}
-    shown = dict([*found.items()][:MOST_ROWS])
-    left = len(found) - len(shown)
-    more = [f"{left:,} more rows are in the table metrics of the run."] if left else []
     return grid(
-        caption, shown, columns, lambda row, column: _shown(row.get(column)), meanings=MEANINGS,
-        notes=[*notes, *more],
+        caption, found, columns, lambda row, column: _shown(row.get(column)), meanings=MEANINGS,
+        notes=notes,
     )  # fmt: skip
 
 
@@ -323,7 +320,7 @@ def _sections(results: SelfKnownResults, who: str) -> list[Section]:
         Section(
             "gains",
             "What does each method change?",
-            [table("Method minus plain, on the same topics", GAINED, "method", ["mode"])],
+            [table("Method minus plain, on the same topics", GAINED, "method")],
         ),
         Section(
             "whole",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sayso.metrics.arrays import codes
 from sayso.metrics.factuality import Closed, position_bin
 from sayso.protocols.pool import cluster_name, clusters_of
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import Run, stored_verdicts
 from sayso.records import Claim, Generation, Sentence, Verdict, is_blank
 
 Floats = NDArray[np.float64]
@@ -32,16 +32,13 @@ class LongAnswers(NamedTuple):
     """The long answers of one method (or system), with their sentences and claims.
 
     t answers that answer, m sentences of them, c claims. ``answers`` are all, also those that do
-    not answer (``unresponsive`` of them, of which ``empty`` have no text), failed (``failed``) or
-    were not drawn (``aside``).
-    ``text`` of a sentence or claim
-    is the answer's row, ``sentence`` of a claim the sentence's row or -1, ``label`` its code in
-    :data:`LABELS` or -1, with the reason in ``problem``.
+    not answer (``empty`` of them have no text), failed (``failed``) or were not drawn (``aside``).
+    ``text`` of a sentence or claim is the answer's row, ``sentence`` of a claim the sentence's row
+    or -1, ``label`` its code in :data:`LABELS` or -1, with the reason in ``problem``.
     """
 
     method: str
     answers: int
-    unresponsive: int
     empty: int
     failed: int
     aside: int
@@ -103,7 +100,7 @@ def claim_verdicts(run: Run) -> dict[str, Verdict]:
     """Return the verdict on each claim by its id: people's where they gave a label."""
     labels: dict[str, Verdict] = {}
     for table in (SUPPORT, PEOPLE):
-        for v in run.verdicts(table) if run.has(f"verdicts/{table}") else ():
+        for v in stored_verdicts(run, table):
             if v.label is not None or v.target not in labels:
                 labels[v.target] = v
     return labels
@@ -111,11 +108,8 @@ def claim_verdicts(run: Run) -> dict[str, Verdict]:
 
 def checkers(run: Run) -> str:
     """Return who labeled the claims, as signatures have it."""
-    names = []
-    for table in (PEOPLE, SUPPORT):
-        verdicts = run.verdicts(table) if run.has(f"verdicts/{table}") else []
-        names += [verdicts[0].by] if verdicts else []
-    return "+".join(names) or "nobody"
+    tables = [stored_verdicts(run, table) for table in (PEOPLE, SUPPORT)]
+    return "+".join(verdicts[0].by for verdicts in tables if verdicts) or "nobody"
 
 
 def load_long_answers(run: Run) -> list[LongAnswers]:
@@ -135,19 +129,15 @@ def load_long_answers(run: Run) -> list[LongAnswers]:
     texts = []
     for method, answers in by_method.items():
         kept = [g for g in answers if label.get(g.id) == RESPONSIVE]
-        aside = sum(label.get(g.id) == SET_ASIDE for g in answers)
         questions = [by_id[g.question] for g in kept]
         names = [cluster_name(clusters[q.id]) for q in questions]
-        empty = sum(g.problem in (None, "empty") and is_blank(g.text) for g in answers)
-        failed = sum(g.problem not in (None, "empty") for g in answers)
         texts.append(
             LongAnswers(
                 method=method,
                 answers=len(answers),
-                unresponsive=len(answers) - len(kept) - failed - aside,
-                empty=empty,
-                failed=failed,
-                aside=aside,
+                empty=sum(g.problem in (None, "empty") and is_blank(g.text) for g in answers),
+                failed=sum(g.problem not in (None, "empty") for g in answers),
+                aside=sum(label.get(g.id) == SET_ASIDE for g in answers),
                 kept=kept,
                 entity=codes(names) if kept else np.zeros(0, np.int64),
                 domain=np.array([q.domain for q in questions], dtype=np.str_),

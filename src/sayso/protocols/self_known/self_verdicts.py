@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -87,7 +88,8 @@ def judge_own(
     if engine is not None and engine.capabilities.force:
         # what is not asked through a stage gets the run's template arguments here
         kwargs = next((g.request.chat_template_kwargs for g in run.generations(STAGE)), ())
-        judged = by_probability(engine, [_shaped(one, kwargs) for one in requests])
+        shape = partial(msgspec.structs.replace, chat_template_kwargs=kwargs)
+        judged = by_probability(engine, [o._replace(request=shape(o.request)) for o in requests])
     else:
         judged = _by_reply(run, model, requests, {c.claim.id: c.question for c in claims})
     for mode in modes_of(settings):
@@ -141,15 +143,6 @@ def own_requests(claims: Sequence[OwnClaim], settings: Settings, seed: int) -> l
                     request = ask(text, temperature=0.0, max_tokens=REPLY_TOKENS, seed=seed)
                     requests.append(OwnRequest(claim.id, mode, order, request))
     return requests
-
-
-def _shaped(
-    one: OwnRequest, kwargs: tuple[tuple[str, str | int | float | bool], ...]
-) -> OwnRequest:
-    """Return a request with the arguments of the chat template that texts were asked with."""
-    if not kwargs:
-        return one
-    return one._replace(request=msgspec.structs.replace(one.request, chat_template_kwargs=kwargs))
 
 
 def by_probability(
