@@ -6,6 +6,8 @@ of differences, studies and the list of all numbers in the documentation are mad
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -82,6 +84,15 @@ class Metric(msgspec.Struct, frozen=True):
     def defined(self) -> str:
         """What a caption says of the symbol."""
         return self.definition or self.label
+
+    @property
+    def explained(self) -> str:
+        """What it is, in sentences: of a number without a meaning its label."""
+        return self.meaning or f"{self.label[:1].upper()}{self.label[1:]}."
+
+
+#: a number that counts things: whole, from 0
+Count = partial(Metric, notation="count", limits=(0.0, math.inf))
 
 
 class MetricTable(dict[str, Metric]):

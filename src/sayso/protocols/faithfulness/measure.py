@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from sayso.datasets.dataset import questions_hash
 from sayso.judges.decisiveness import plain_decisiveness
-from sayso.metrics.arrays import divide
+from sayso.metrics.arrays import divide, float_or_rows, or_none
 from sayso.metrics.cmfg import (
     LEAST_IN_BIN,
     Binning,
@@ -152,24 +152,12 @@ class AskedMethod:
         self.where = slice_of(form=rows.form, method=rows.method)
 
     def number(
-        self,
-        name: str,
-        of: Counted,
-        where: Slice = (),
-        uses: frozenset[Use] = RUN,
-        missing: int = 0,
+        self, name: str, of: Counted, where: Slice = (), uses: frozenset[Use] = RUN, lost: int = 0
     ) -> Declared:
         """Return a number of the method; ``where`` is the rest of its slice."""
-        metric = NUMBERS[name]
+        scale = NUMBERS[name]
         return Declared(
-            name,
-            self.where + where,
-            of,
-            self.signature,
-            uses,
-            metric.limits,
-            metric.higher,
-            missing,
+            name, self.where + where, of, self.signature, uses, scale.limits, scale.higher, lost
         )
 
     def signed(self, estimate: Estimate) -> Estimate:
@@ -318,32 +306,22 @@ def mean_over_choices(metric: Callable[..., Any], **keywords: Any) -> Callable[.
         W = own if weights is None else weights * own
         if not len(choice) or (choice == choice[0]).all():
             return metric(*rest, weights=W, **keywords)
-        values = []
-        for one in np.unique(choice):
-            use = choice == one
-            values.append(metric(*(a[use] for a in rest), weights=W[..., use], **keywords))
-        if W.ndim == 1:
-            return _mean(values)
-        table = np.array(values, dtype=np.float64)
-        defined = ~np.isnan(table)
-        total, count = np.where(defined, table, 0.0).sum(axis=0), defined.sum(axis=0)
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        each = [choice == one for one in np.unique(choice)]
+        values = [metric(*(a[u] for a in rest), weights=W[..., u], **keywords) for u in each]
+        return float_or_rows(_mean(values))
 
     return over_choices
 
 
-def _mean(values: list[float | None]) -> float | None:
-    defined = [v for v in values if v is not None]
-    return sum(defined) / len(defined) if defined else None
+def _mean(values: Sequence[Any]) -> Floats:
+    """Return the mean of values, or of rows of them, of those that are defined."""
+    table = np.array(values, dtype=np.float64)
+    return divide(np.nansum(table, axis=0), (~np.isnan(table)).sum(axis=0))
 
 
 def binning_of(settings: Settings) -> Binning:
     """Return the bins of confidence that settings choose."""
     return Binning(settings.bins, empty=settings.empty)
-
-
-def _finite(value: Any) -> float | None:
-    return None if value is None or not np.isfinite(value) else float(value)
 
 
 #: why a skill of 0 has no interval: it is 0 whatever is resampled
@@ -426,7 +404,9 @@ def _score(
     return e
 
 
-def by_choice(columns: Sequence[Floats], choice: NDArray[Any]) -> list[list[Floats]]:
+def by_choice(
+    columns: Sequence[NDArray[Any]], choice: NDArray[Any]
+) -> list[Sequence[NDArray[Any]]]:
     """Return the rows of each choice of demonstrations."""
     return [[column[choice == one] for column in columns] for one in np.unique(choice)]
 
@@ -467,7 +447,7 @@ def scores(
         metric = Weighted(score.over_choices(binning), partial(_score, name, binning))
         rows = of_answers if score.of_answers else of_claims
         of = Counted(rows, metric, score.columns(used, answers))
-        yield one.number(name, of, where, missing=missing)
+        yield one.number(name, of, where, lost=missing)
 
 
 def _slices(used: MethodRows) -> Iterator[tuple[Slice, NDArray[np.bool_]]]:
@@ -488,45 +468,40 @@ def answer_shares(one: AskedMethod) -> Iterator[Declared]:
     decisive: its words hide that it is unsure. Both as shares of the claims with confidence,
     decisiveness and a verdict; ``high`` and more is confident, and decisive.
     """
-    rows = one.rows
-    answers = rows.answers
-    if rows.form == "long":
-        answers = [f"{a} {q}" for a, q in zip(rows.answers, rows.question, strict=True)]
+    every = one.rows
+    answers = every.answers
+    if every.form == "long":
+        answers = [f"{a} {q}" for a, q in zip(every.answers, every.question, strict=True)]
     _, first = np.unique(np.array(answers, dtype=np.str_), return_index=True)
-    each = rows.take(np.isin(np.arange(len(rows.d)), first))
+    each = every.take(np.isin(np.arange(len(every.d)), first))
     punted = np.where(np.isnan(each.d) & ~each.punted, np.nan, each.punted)  # NaN: not read
-    why = "no answer has a verdict"
-    yield _share(one, "accuracy", each, each.right, why)
-    yield _share(one, "punting", each, punted, why)
+    why, rows = "no answer has a verdict", _rows(each)
+    yield _mean_of(one, "accuracy", why, rows, each.right)
+    yield _mean_of(one, "punting", why, rows, punted)
     judged, least = one.used.take(~np.isnan(one.used.right)), one.settings.high - 1e-12
     sure, firm, right = judged.c >= least, judged.d >= least, judged.right == 1
-    why = "no claim has decisiveness, confidence and a verdict"
-    yield _share(one, "unknown_unknown", judged, sure & firm & ~right, why)
-    yield _share(one, "known_unsaid", judged, ~sure & firm, why)
+    why, rows = "no claim has decisiveness, confidence and a verdict", _rows(judged)
+    yield _mean_of(one, "unknown_unknown", why, rows, 1.0 * (sure & firm & ~right))
+    yield _mean_of(one, "known_unsaid", why, rows, 1.0 * (~sure & firm))
 
 
-def _share(
-    one: AskedMethod, name: str, rows: MethodRows, values: NDArray[Any], why: str
-) -> Declared:
-    """Return a share of rows: values (n,) are 1, 0, or NaN where nobody read the row.
-
-    ``why`` is the problem where no row was read.
-    """
-    hit = values.astype(np.float64)
-    of = Counted(_rows(rows), Weighted(mfg, partial(_read_share, name, why)), [hit])
-    return one.number(name, of, missing=int(np.isnan(hit).sum()))
+def _mean_of(one: AskedMethod, name: str, why: str, rows: Rows, values: NDArray[Any]) -> Declared:
+    """Return a mean of values (n,), NaN where nobody read the row; ``why``: none was read."""
+    of = Counted(rows, Weighted(_average, partial(_own_mean, name, why)), [values])
+    return one.number(name, of, lost=int(np.isnan(values).sum()))
 
 
-def _read_share(
-    name: str, why: str, hit: Floats, clusters: NDArray[Any], n: int, seed: int
+def _own_mean(
+    name: str, why: str, values: Floats, clusters: NDArray[Any], n: int, seed: int
 ) -> Estimate:
-    read = ~np.isnan(hit)
+    read = ~np.isnan(values)
     if not read.any():
         return Estimate(name, problem=why)
-    share = bootstrap(mfg, hit[read], clusters=clusters[read], n=n, seed=seed, name=name)
-    return msgspec.structs.replace(
-        share, numerator=float(hit[read].sum()), denominator=float(read.sum())
-    )
+    held, limits = values[read], NUMBERS[name].limits
+    e = bootstrap(_average, held, clusters=clusters[read], n=n, seed=seed, limits=limits, name=name)
+    if limits != (0, 1):
+        return e  # no share
+    return msgspec.structs.replace(e, numerator=float(held.sum()), denominator=float(len(held)))
 
 
 FEW_IN_BIN = f"no interval: claims about fewer than {LEAST_IN_BIN} entities"
@@ -572,19 +547,8 @@ def thoughts(one: AskedMethod) -> Iterator[Declared]:
     )
     voiced = np.bincount(group, held.d * held.weight) / np.bincount(group, held.weight)
     gap = held.thought[at] - voiced
-    rows = Rows(at.tolist(), held.entity[at], held.name[at], paired=False)
-    of = Counted(rows, Weighted(_average, _thought_gap), [gap])
-    yield one.number("thought_minus_said", of, missing=int(np.isnan(gap).sum()))
-
-
-def _thought_gap(gap: Floats, clusters: NDArray[Any], n: int, seed: int) -> Estimate:
-    name, use = "thought_minus_said", ~np.isnan(gap)
-    if not use.any():
-        return Estimate(name, problem="no thought asserts anything")
-    e = bootstrap(
-        _average, gap[use], clusters=clusters[use], n=n, seed=seed, limits=(-1.0, 1.0), name=name
-    )
-    return msgspec.structs.replace(e, numerator=None, denominator=None)
+    rows = Rows(range(len(gap)), held.entity[at], held.name[at], paired=False)
+    yield _mean_of(one, "thought_minus_said", "no thought asserts anything", rows, gap)
 
 
 def _average(values: Floats, weights: Floats | None = None) -> Any:
@@ -616,29 +580,27 @@ def references(one: AskedMethod) -> Iterator[Estimate]:
     """
     used, binning = one.used, binning_of(one.settings)
     n = len(used.d)
-    problem = None if n else NOTHING
-    every = [_references(part, binning) for part in used.choices() or [used]]
+    columns = used.counts[:-1]
+    parts = by_choice(columns, used.choice)
+    every = [_references(part, binning) for part in parts or [columns]]
     for name in every[0]:
-        yield Estimate(name, value=_mean([own[name] for own in every]), n=n, problem=problem)
+        value = or_none(_mean([own[name] for own in every]))
+        yield Estimate(name, value=value, n=n, problem=None if n else NOTHING)
     yield _plain(one, binning)
-    parts = by_choice((used.d, used.j, used.k), used.choice)
-    each = [filling(d, j, k, binning) for d, j, k in parts]
+    each = [filling(d, j, k, binning) for d, j, k, _ in parts]
     held = min(filter(None, each), key=lambda own: (own.thinnest, own.filled), default=None)
     if held is not None:
         full, bins = float(held.filled), float(held.bins)
         yield Estimate("filled_bins", value=full, numerator=full, denominator=bins, n=n)
 
 
-def _references(used: MethodRows, binning: Binning) -> dict[str, float | None]:
+def _references(columns: Sequence[NDArray[Any]], binning: Binning) -> dict[str, Any]:
     """Return what does not depend on who read the wording, of one choice of demonstrations."""
-    keywords: dict[str, Any] = {"binning": binning, "weights": used.weight}
-    counts = used.d, used.j, used.k
-    policies = cmfg_references(*counts, **keywords)
-    return (
-        {f"cmfg_{name}": policies[name] for name in REFERENCES}
-        | cmfg_parts(*counts, **keywords)
-        | {"cmfg_corrected": cmfg_corrected(*counts, **keywords)}
-    )
+    d, j, k, weights = columns
+    own: dict[str, Any] = {"agreeing": j, "k": k, "binning": binning, "weights": weights}
+    policies = cmfg_references(d, **own)
+    found = {f"cmfg_{name}": policies[name] for name in REFERENCES} | cmfg_parts(d, **own)
+    return found | {"cmfg_corrected": cmfg_corrected(d, **own)}
 
 
 def _plain(one: AskedMethod, binning: Binning) -> Estimate:
@@ -648,10 +610,10 @@ def _plain(one: AskedMethod, binning: Binning) -> Estimate:
     """
     if not part_of(one.signature, "dec").startswith("rules"):
         return Estimate("cmfg_plain", problem=NOT_OFFLINE)
-    used = one.used
-    certain = np.where(np.isclose(used.d, plain_decisiveness()), 1.0, used.d)
-    value = mean_over_choices(cmfg, binning=binning)(certain, *used.counts[1:])
-    return Estimate("cmfg_plain", value=_finite(value), n=len(used.d))
+    d, *rest = one.used.counts
+    certain = np.where(np.isclose(d, plain_decisiveness()), 1.0, d)
+    value = mean_over_choices(cmfg, binning=binning)(certain, *rest)
+    return Estimate("cmfg_plain", value=value, n=len(d))
 
 
 def punts_as_zero(one: AskedMethod) -> Iterator[Estimate]:
@@ -661,7 +623,7 @@ def punts_as_zero(one: AskedMethod) -> Iterator[Estimate]:
     use = ~np.isnan(d) & ~np.isnan(rows.c)
     metric = mean_over_choices(cmfg, binning=binning_of(one.settings))
     value = metric(*rows._replace(d=d).take(use).counts) if use.any() else None
-    yield Estimate("cmfg_dec0", value=_finite(value), n=int(use.sum()))
+    yield Estimate("cmfg_dec0", value=value, n=int(use.sum()))
 
 
 # ---- what a method gains on the plain question, on the bins that all methods fill
@@ -672,14 +634,13 @@ def bins_in_common(
 ) -> NDArray[np.bool_]:
     """Return which bins of confidence every side fills, in each choice of demonstrations."""
     every = [
-        part
+        (values, j, k)
         for rows in sides
-        for values in [rows.d if isinstance(rows, MethodRows) else rows.f]
-        for part in by_choice((values, rows.j, rows.k), rows.choice)
+        for values, j, k in by_choice(
+            (rows.d if isinstance(rows, MethodRows) else rows.f, rows.j, rows.k), rows.choice
+        )
     ]
-    return shared_bins(
-        [(values, j, k) for values, j, k in every], Binning(settings.bins), settings.shared_least
-    )
+    return shared_bins(every, Binning(settings.bins), settings.shared_least)
 
 
 def gains(of_form: Sequence[AskedMethod]) -> Iterator[tuple[AskedMethod, Estimate]]:
@@ -701,7 +662,7 @@ def gains(of_form: Sequence[AskedMethod]) -> Iterator[tuple[AskedMethod, Estimat
         )
         if count:
             value = metric(*one.used.counts)
-            yield one, Estimate("skill_shared", value=_finite(value), n=len(one.used.d))
+            yield one, Estimate("skill_shared", value=value, n=len(one.used.d))
     base = next((one.used for one in of_form if one.rows.method == "vanilla"), None)
     if base is None or not count:
         return
@@ -745,12 +706,10 @@ def _shared(used: Sequence[MethodRows], settings: Settings) -> SharedBins:
 
 def _opened(one: ComparedRun) -> dict[Key, AskedMethod]:
     """Return the methods of a run that is compared, joined once."""
-
-    def load() -> dict[Key, AskedMethod]:
-        every = load_methods(one.run, one.settings)
-        return {(own.rows.form, own.rows.method): own for own in every}
-
-    return one.run.once(("faithfulness", one.settings), load)
+    every = one.run.once(
+        ("faithfulness", one.settings), partial(load_methods, one.run, one.settings)
+    )
+    return {(own.rows.form, own.rows.method): own for own in every}
 
 
 def _common(pair: Sequence[AskedMethod]) -> tuple[list[MethodRows], SharedBins] | None:
@@ -790,6 +749,9 @@ def _joined(mine: AskedMethod, used: MethodRows, bins: SharedBins, use: Use) -> 
     already.
     """
     answers, settings, whole = used.by_answer(), mine.settings, mine.rows
+    weight = np.full(len(whole.d), np.nan)
+    weight[whole.used] = mine.used.weight
+    asserted = whole._replace(weight=weight)
     of_claims = Rows(whole.question, whole.entity, whole.name, paired=False, called="question")
     of_answers = Rows([""] * len(answers.f), answers.entity, answers.name, paired=False)
     binning = Binning(settings.bins)
@@ -797,12 +759,9 @@ def _joined(mine: AskedMethod, used: MethodRows, bins: SharedBins, use: Use) -> 
         score = SCORES[name]
         chosen, rows = bins.claims, of_claims
         if score.of_answers:
-            chosen, rows, columns = bins.answers, of_answers, score.columns(used, answers)
-        elif name == "accuracy":  # a punt has no confidence, and is wrong
-            columns = score.columns(whole, answers)
-        else:
-            own = score.columns(mine.used, answers)
-            columns = [_spread(column, whole.used) for column in own]
+            chosen, rows = bins.answers, of_answers
+        # a punt has no confidence, and is not right
+        columns = score.columns(whole if name == "accuracy" else asserted, answers)
         metric = Weighted(
             score.over_choices(binning, chosen), partial(_score, name, binning), combined=False
         )
@@ -818,13 +777,6 @@ def _joined(mine: AskedMethod, used: MethodRows, bins: SharedBins, use: Use) -> 
 def _no_bin(name: str, why: str, size: int, *columns: NDArray[Any], **resampling: Any) -> Estimate:
     """Return that there is no bin to compare on."""
     return Estimate(name, n=size, problem=why)
-
-
-def _spread(values: NDArray[Any], use: NDArray[np.bool_]) -> Floats:
-    """Return values of the rows in ``use`` (n,) as a column of all rows, NaN elsewhere."""
-    column = np.full(len(use), np.nan)
-    column[use] = values
-    return column
 
 
 def check_methods(a: ComparedRun, b: ComparedRun) -> tuple[list[str], list[str]]:

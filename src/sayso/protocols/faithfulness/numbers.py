@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
-from sayso.metric import Headline, Metric, MetricTable
+from sayso.metric import Count, Headline, Metric, MetricTable
 
 YONA = "Yona et al., arXiv 2405.16908"
 NUMBERS = MetricTable(
     Metric(
         "skill",
         "words match the draws (0 blind, 1 perfect)",
-        (
-            "How far cMFG by fact gets from the value of the same words assigned to answers at "
-            "random (0) to a perfect match (1). Below 0, the words mislead."
-        ),
+        "How far cMFG by fact gets from the value of the same words assigned to answers at random "
+        "(0) to a perfect match (1). Below 0, the words mislead.",
         symbol="skill",
         notation="signed",
         higher=True,
@@ -55,11 +51,8 @@ NUMBERS = MetricTable(
     Metric(
         "cmfg",
         "faithfulness, mean over bins of confidence",
-        (
-            "Faithfulness of an answer is 1 minus the mean distance between decisiveness and "
-            "confidence of its claims. Its mean is taken within each bin of confidence (an "
-            "answer's is the mean of its claims'), then over the bins."
-        ),
+        "Mean faithfulness of the answers (MFG) in each bin of confidence, then over the bins. An "
+        "answer's confidence is the mean of its claims'.",
         symbol="cMFG",
         source=YONA,
         higher=True,
@@ -68,10 +61,8 @@ NUMBERS = MetricTable(
     Metric(
         "mfg",
         "faithfulness, mean over answers",
-        (
-            "Mean of 1 minus the mean distance between decisiveness and confidence of an answer's "
-            "claims, over the answers that assert something. An answer has one vote."
-        ),
+        "Faithfulness of an answer that asserts something is 1 minus the mean distance between "
+        "decisiveness and confidence of its claims.",
         symbol="MFG",
         source=YONA,
         higher=True,
@@ -80,10 +71,8 @@ NUMBERS = MetricTable(
     Metric(
         "cmfg_aspects",
         "faithfulness by fact, mean over bins of confidence",
-        (
-            "cMFG with a vote and a bin for each fact of a paragraph (claims about the same fact "
-            "share the vote). Not in the paper. Skill and the baselines are counted this way."
-        ),
+        "cMFG with a vote and a bin for each fact of a paragraph (claims about the same fact share "
+        "the vote). Not in the paper. Skill and the baselines are counted this way.",
         symbol="cMFG by fact",
         higher=True,
         study=7,
@@ -96,87 +85,46 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "spearman",
-        "rank correlation of decisiveness and confidence",
-        "Spearman's correlation, claim by claim.",
+        "Spearman's correlation of decisiveness and confidence",
         notation="signed",
         higher=True,
         limits=(-1.0, 1.0),
         head="rank correlation",
     ),
     # ---- how the bins of confidence are filled
-    Metric(
-        "filled_bins",
-        "bins of confidence with a claim",
-        "Number of bins with a claim, of those that the number of draws can reach.",
-        notation="count",
-        limits=(0.0, math.inf),
-        head="bins filled",
-    ),
-    Metric(
+    Count("filled_bins", "bins with a claim, of those that can be reached", head="bins filled"),
+    Count(
         "shared_bins",
         "bins of confidence that all methods fill",
         "Number of bins with enough claims of every method. Methods are compared in these bins.",
-        notation="count",
-        limits=(0.0, math.inf),
         head="bins",
     ),
     # ---- what was asked, and what is left out
-    Metric(
-        "asked",
-        "answers asked for",
-        "Number of answers, or of facts asked for in paragraphs, before anything is left out.",
-        notation="count",
-        limits=(0.0, math.inf),
-    ),
-    Metric(
+    Count("asked", "answers, or facts of paragraphs, that were asked for"),
+    Count(
         "left_out",
         "left out",
-        (
-            "Number of facts that a paragraph omits, and of claims without decisiveness or "
-            "confidence. The slice gives the reason."
-        ),
-        notation="count",
-        limits=(0.0, math.inf),
+        "Number of facts that a paragraph omits, and of claims without decisiveness or confidence, "
+        "by reason.",
     ),
     Metric(
         "ambiguous",
         "an ambiguous question",
         "1 for each question whose gold answers contradict each other, or which the judge's model "
-        "calls ambiguous. The slice names it.",
+        "calls ambiguous.",
         notation="count",
         limits=(1.0, 1.0),
     ),
-    Metric(
-        "draws_alike",
-        "questions whose draws are all equal",
-        "Share of the questions drawn several times whose draws all have the same text.",
-    ),
+    Metric("draws_alike", "questions whose draws all have the same text"),
     # ---- what cMFG and skill are read against, and their other definitions
-    Metric(
-        "cmfg_decisive",
-        "cMFG of words that are always certain",
-        "cMFG on the same claims if every claim had decisiveness 1.",
-        head="never hedging",
-    ),
-    Metric(
-        "cmfg_half",
-        "cMFG of words that are always half sure",
-        "cMFG on the same claims if every claim had decisiveness 1/2.",
-        head="always 50/50",
-    ),
-    Metric(
-        "cmfg_permuted",
-        "cMFG of its words assigned at random",
-        "Expected cMFG if the same decisiveness values were assigned to the claims at random.",
-        head="shuffled words",
-    ),
+    Metric("cmfg_decisive", "cMFG of words that are always certain", head="never hedging"),
+    Metric("cmfg_half", "cMFG of words that are always half sure", head="always 50/50"),
+    Metric("cmfg_permuted", "expected cMFG of its words, shuffled", head="shuffled words"),
     Metric(
         "cmfg_plain",
         "cMFG with plain statements read as certain",
-        (
-            "cMFG by fact if a statement without words of certainty or doubt had decisiveness 1, "
-            "as in the paper. Only if the offline reader read the wording: it gives them .975."
-        ),
+        "cMFG by fact if words without certainty or doubt had decisiveness 1, as in the paper. "
+        "Only if the offline reader read the wording: it gives them .975.",
         higher=True,
         head="plain statements as 1",
     ),
@@ -189,45 +137,34 @@ NUMBERS = MetricTable(
     Metric(
         "over_claim",
         "words surer than the model",
-        (
-            "How far decisiveness exceeds confidence: 0 where it does not, averaged over claims in "
-            "each bin, then over bins."
-        ),
+        "How far decisiveness exceeds confidence: mean over claims in a bin, then over bins.",
         higher=False,
         head="words surer",
     ),
     Metric(
         "over_hedge",
         "words less sure than the model",
-        (
-            "How far confidence exceeds decisiveness: 0 where it does not, averaged over claims in "
-            "each bin, then over bins. In UNCLE, the same name is another number."
-        ),
+        "How far confidence exceeds decisiveness, likewise. In UNCLE, this is another number.",
         higher=False,
         head="words less sure",
     ),
     Metric(
         "cmfg_corrected",
-        "cMFG without the noise of few draws",
-        "cMFG minus an estimate of what few draws add to the gaps.",
+        "cMFG without what few draws add to the gaps",
         higher=True,
         head="without noise",
     ),
     Metric(
         "cmfg_dec0",
         "cMFG with punts counted as decisiveness 0",
-        (
-            "cMFG if an answer that asserts nothing has decisiveness 0 and the confidence of the "
-            "plain answer to the same question."
-        ),
+        "A punt is compared with the confidence of the plain answer to the same question.",
         higher=True,
         head="punts as 0",
     ),
     # ---- methods against the plain question, in the bins that all of them fill
     Metric(
         "skill_shared",
-        "skill in the shared bins",
-        "Skill in the bins of confidence that every method fills.",
+        "skill in the bins of confidence that all methods fill",
         notation="signed",
         higher=True,
         limits=None,
@@ -235,8 +172,7 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "skill_gain",
-        "gain in skill over the plain question",
-        "Skill of a method minus that of the plain question, in the bins that every method fills.",
+        "gain in skill over the plain question, in the bins that all methods fill",
         notation="signed",
         higher=True,
         limits=None,
@@ -244,22 +180,13 @@ NUMBERS = MetricTable(
     ),
     Metric(
         "skill_gain_p",
-        "p of the gain in skill",
-        "p-value of the gain, corrected for the number of methods (Holm).",
+        "p of the gain in skill, corrected for the number of methods (Holm)",
         notation="fraction",
         head="p of the gain",
     ),
     # ---- single bins
-    Metric(
-        "bin_decisiveness",
-        "decisiveness in a bin of confidence",
-        "Mean decisiveness of the claims in one bin of confidence.",
-    ),
-    Metric(
-        "bin_confidence",
-        "confidence in a bin",
-        "Mean confidence of the claims in one bin of confidence.",
-    ),
+    Metric("bin_decisiveness", "mean decisiveness of the claims in a bin of confidence"),
+    Metric("bin_confidence", "mean confidence of the claims in a bin of confidence"),
     # ---- single claims and thoughts
     Metric(
         "unknown_unknown",
@@ -267,12 +194,7 @@ NUMBERS = MetricTable(
         "Share of the claims that are wrong though confidence and decisiveness are high.",
         higher=False,
     ),
-    Metric(
-        "known_unsaid",
-        "decisive without confidence",
-        "Share of the claims with high decisiveness and low confidence.",
-        higher=False,
-    ),
+    Metric("known_unsaid", "decisive without confidence, of all claims", higher=False),
     Metric(
         "thought_minus_said",
         "decisiveness of the thought minus that of the answer",

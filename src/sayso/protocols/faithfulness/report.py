@@ -248,7 +248,7 @@ def method_table(
         columns,
         lambda where, of: results.find(of[0], **where, **dict(of[1])),
         labels=("", "form"),
-        meanings={head: NUMBERS[name].meaning for head, (name, of) in columns.items() if not of},
+        meanings={head: NUMBERS[name].explained for head, (name, of) in columns.items() if not of},
     )
 
 
@@ -273,7 +273,7 @@ def skill_table(results: FaithfulnessResults) -> NumberTable:
         MAIN | {"claims": ""},
         found,
         labels=("", "form"),
-        meanings={head: NUMBERS[name].meaning for head, name in MAIN.items()},
+        meanings={head: NUMBERS[name].explained for head, name in MAIN.items()},
     )
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sayso.metrics.cmfg import answer_confidence, faithfulness
 from sayso.prompts import methods
-from sayso.protocols.faithfulness.settings import STAGES, Settings, dropped
+from sayso.protocols.faithfulness.settings import STAGES, Settings, demonstrates, dropped
 from sayso.protocols.faithfulness.verdicts import stored_ambiguity
 from sayso.protocols.pool import Cluster, cluster_name, clusters_of
 from sayso.protocols.protocol import Run
@@ -99,20 +99,16 @@ class MethodRows(NamedTuple):
         order = np.argsort(group, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(group, minlength=len(names)))[:-1])
         pairs = [answer_confidence(self.j[p].tolist(), self.k[p].tolist()) for p in parts if len(p)]
-        faithful = [faithfulness(self.d[p], self.c[p]) for p in parts if len(p)]
+        j, k = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
         return AnswerRows(
-            f=np.array(faithful, dtype=np.float64),
-            j=np.array([j for j, _ in pairs], dtype=np.float64),
-            k=np.array([k for _, k in pairs], dtype=np.float64),
+            f=np.array([faithfulness(self.d[p], self.c[p]) for p in parts if len(p)], dtype=float),
+            j=j,
+            k=k,
             choice=self.choice[at],
             entity=self.entity[at],
             name=self.name[at],
             claims=[p.tolist() for p in parts if len(p)],
         )
-
-    def choices(self) -> list[MethodRows]:
-        """Return the rows of each choice of demonstrations; all of them where there is none."""
-        return [self.take(self.choice == c) for c in np.unique(self.choice)]
 
     def take(self, use: NDArray[np.bool_]) -> MethodRows:
         """Return some of the rows."""
@@ -179,29 +175,22 @@ def row_arrays(
 ) -> MethodRows:
     """Return the rows of one method in one form as arrays."""
 
+    kinds = dict.fromkeys(("d", "j", "k", "right", "weight", "thought"), "f8")
+    kinds |= {"punted": "?", "thinks": "?", "part": "i8", "choice": "i8"}
+    columns: dict[str, Any] = {
+        name: np.array([getattr(r, name) for r in rows], dtype=kind) for name, kind in kinds.items()
+    }
     entities = {e: n for n, e in enumerate(dict.fromkeys(clusters.values()))}
-
-    def floats(name: str) -> Floats:
-        return np.array([getattr(r, name) for r in rows], dtype=np.float64)
-
+    own = [clusters[r.question.id] for r in rows]
     return MethodRows(
         form=form,
         method=method,
-        d=floats("d"),
-        j=floats("j"),
-        k=floats("k"),
-        punted=np.array([r.punted for r in rows], dtype=np.bool_),
-        right=floats("right"),
-        weight=floats("weight"),
-        part=np.array([r.part for r in rows], dtype=np.int64),
-        choice=np.array([r.choice for r in rows], dtype=np.int64),
-        entity=np.array([entities[clusters[r.question.id]] for r in rows], dtype=np.int64),
-        name=np.array([cluster_name(clusters[r.question.id]) for r in rows], dtype=np.str_),
+        **columns,
+        entity=np.array([entities[cluster] for cluster in own], dtype=np.int64),
+        name=np.array([cluster_name(cluster) for cluster in own], dtype=np.str_),
         domain=np.array([r.question.domain for r in rows], dtype=np.str_),
         question=[r.question.id for r in rows],
         answers=[r.answer for r in rows],
-        thought=floats("thought"),
-        thinks=np.array([r.thinks for r in rows], dtype=np.bool_),
         lost=lost,
         targets=[r.target for r in rows],
     )
@@ -244,10 +233,7 @@ def _stages(run: Run, settings: Settings) -> dict[str, list[str]]:
     others = set(names) - {"vanilla", "uncle"} - revised
     direct = not {"vanilla", "uncle"}.isdisjoint(names)
     in_long, again = any(methods.asks_in(m, "long") for m in others), bool(revised)
-    demos = any(methods.METHODS[m].demonstrations for m in names) and run.has(
-        "generations/demos-short"
-    )
-    wanted = {"short": [direct, in_long, again, demos]}
+    wanted = {"short": [direct, in_long, again, demonstrates(settings)]}
     if any(q.parts for q in run.questions) and settings.prompts == "shared":
         wanted["long"] = [direct, in_long, again]
     return {
@@ -271,9 +257,9 @@ def _rows(
     """Yield (method, row) of a stage; what has no row is counted in ``lost``."""
     content = {(v.target, v.asked): v for v in run.verdicts(stage)}
     letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(f"{stage}-contradict")}
-    thoughts = {}
-    if run.has(f"verdicts/{stage}-thought"):
-        thoughts = {v.target: v.number for v in run.verdicts(f"{stage}-thought")}
+    thinks = run.has(f"verdicts/{stage}-thought")
+    ends = run.verdicts(f"{stage}-thought") if thinks else ()
+    thoughts = {v.target: v.number for v in ends if v.number is not None}
     wording: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
     for v in run.verdicts(f"{stage}-decisive"):
         wording[v.target.partition("#")[0], v.asked].append(v)
@@ -285,7 +271,6 @@ def _rows(
                 continue
             lost[method]["asked"] += 1
             verdicts = wording.get((g.id, question), [])
-            thought = thoughts.get(g.id)
             for v in verdicts:
                 if v.label == "omitted":
                     lost[method]["omitted"] += 1
@@ -308,7 +293,7 @@ def _rows(
                         choice=int(choice[1]) if choice else 0,
                         question=by_id[question],
                         answer=g.id,
-                        thought=np.nan if thought is None else thought,
+                        thought=thoughts.get(g.id, np.nan),
                         thinks=g.form == "short" and bool(g.thinking),
                         target=v.target,
                     ),
@@ -321,17 +306,13 @@ def draw_agreement(letters: str, settings: Settings) -> tuple[float, float, int]
     The letters are those of the ``-contradict`` verdicts; ``draws.k`` takes the first draws only.
     """
     count = Counter(letters[: settings.draws.k])
-    agree, against = count["e"], count["c"]
-    if settings.relation == "contradiction":
-        agree += count["n"]
-    else:
-        against += count["n"]
-    agree += count["p"] if settings.sample_punt == "literal" else 0
-    against += count["p"] if settings.sample_punt == "contradiction" else 0
-    k = agree + against
+    says = {"n": settings.relation == "contradiction", "e": True, "c": False}
+    if settings.sample_punt != "drop":
+        says["p"] = settings.sample_punt == "literal"
+    k = sum(count[letter] for letter in says)
     if k < min(settings.least, settings.draws.k):
         return np.nan, np.nan, count["?"]
-    return float(agree), float(k), count["?"]
+    return float(sum(count[letter] for letter in says if says[letter])), float(k), count["?"]
 
 
 def _right(verdict: Verdict | None) -> float:
@@ -349,6 +330,5 @@ def _part(g: Generation, v: Verdict) -> int:
 
 def _withheld(row: AssertionRow, plain: dict[str, AssertionRow]) -> AssertionRow:
     """Give a punt the confidence of the plain answer: what was withheld."""
-    if not row.punted or row.question.id not in plain:
-        return row
-    return row._replace(j=plain[row.question.id].j, k=plain[row.question.id].k)
+    own = plain.get(row.question.id) if row.punted else None
+    return row if own is None else row._replace(j=own.j, k=own.k)

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from sayso.engines.engine import Engine
 from sayso.judges.ambiguity import LlmAmbiguous
 from sayso.judges.contradiction import LlmContradict, answers, contradicts
 from sayso.judges.decisiveness import Asserted, LlmDecisive, decisiveness, subject_stems
@@ -118,46 +119,46 @@ class NliContradiction:
         unique = list(dict.fromkeys(triples))
         premises_first = [(question, draw, claim) for question, claim, draw in unique]
         table = self._meaning.table(premises_first) if unique else np.empty((0, 2))
-        letters = {}
-        for triple, (entailed, denied) in zip(unique, table.tolist(), strict=True):
-            if np.isnan(entailed) or np.isnan(denied):
-                letters[triple] = "?"
-                continue
-            neutral = 1 - entailed - denied
-            likelier = "c" if denied > entailed else "e"
-            decided = denied != entailed and max(denied, entailed) > neutral
-            letters[triple] = likelier if decided else "n"
-        return letters
+        return {one: _relation(*shares) for one, shares in zip(unique, table.tolist(), strict=True)}
+
+
+def _relation(entailed: float, denied: float) -> str:
+    if np.isnan(entailed) or np.isnan(denied):
+        return "?"
+    decided = denied != entailed and max(denied, entailed) > 1 - entailed - denied
+    return ("c" if denied > entailed else "e") if decided else "n"
 
 
 def open_wording(how: str, judge: Any, folder: Path | None) -> ReadsWording:
     """Return whoever reads wording by the settings. Raises InputError where it has no model."""
-    engine = engine_of(judge)
-    if how == "rules" or (how == "auto" and engine is None):
-        return RulesWording()
-    if engine is None:
-        raise InputError(
-            f"decisive judge: the judge {judge.name} is not a model; pass --judge MODEL"
-        )
-    return LlmDecisive(engine, folder)
+    engine = _engine("decisive", how, judge)
+    return RulesWording() if engine is None else LlmDecisive(engine, folder)
 
 
 def open_contradiction(
     how: str, judge: Any, meaning: Meaning | None, folder: Path | None
 ) -> ReadsContradiction:
     """Return whoever compares by the settings. Raises InputError where it has no model."""
-    engine = engine_of(judge)
     if how == "nli":
         if meaning is None:
             raise InputError("contradict nli: no NLI model can be opened here; name one with --nli")
         return NliContradiction(meaning)
-    if how == "rules" or (how == "auto" and engine is None):
-        return RulesContradiction()
-    if engine is None:
-        raise InputError(
-            f"contradict judge: the judge {judge.name} is not a model; pass --judge MODEL"
-        )
-    return LlmContradict(engine, folder)
+    engine = _engine("contradict", how, judge)
+    return RulesContradiction() if engine is None else LlmContradict(engine, folder)
+
+
+def open_ambiguity(how: str, judge: Any, folder: Path | None) -> LlmAmbiguous | None:
+    """Return the model that reads questions, if any. Raises InputError where it has to be one."""
+    engine = _engine("ambiguous", how, judge)
+    return None if engine is None else LlmAmbiguous(engine, folder)
+
+
+def _engine(step: str, how: str, judge: Any) -> Engine | None:
+    """Return the judge's model where it reads: if it must (``judge``), or can (``auto``)."""
+    engine = engine_of(judge) if how in ("auto", "judge") else None
+    if engine is None and how == "judge":
+        raise InputError(f"{step} judge: the judge {judge.name} is not a model; pass --judge MODEL")
+    return engine
 
 
 # ---- ambiguous: which questions have several right answers
@@ -165,30 +166,16 @@ def open_contradiction(
 AMBIGUOUS = "ambiguous"
 
 
-def open_ambiguity(how: str, judge: Any, folder: Path | None) -> LlmAmbiguous | None:
-    """Return the model that reads questions, if any. Raises InputError where it has to be one."""
-    engine = engine_of(judge)
-    if how not in ("auto", "judge") or (how == "auto" and engine is None):
-        return None
-    if engine is None:
-        raise InputError(
-            f"ambiguous judge: the judge {judge.name} is not a model; pass --judge MODEL"
-        )
-    return LlmAmbiguous(engine, folder)
-
-
 def ambiguity_verdicts(model: LlmAmbiguous, questions: Sequence[Question]) -> list[Verdict]:
     """Return a verdict for each question, as a run stores it."""
     pairs = [(q.text, right_answers(q)) for q in questions]
     readings = model.read(pairs)
-    verdicts = []
-    for question, pair in zip(questions, pairs, strict=True):
-        value, problem = readings[pair]
-        label = None if value is None else LABELS[value]
-        verdicts.append(
-            Verdict(question.id, question.id, model.signature, label=label, problem=problem)
-        )
-    return verdicts
+    read = [(q.id, *readings[pair]) for q, pair in zip(questions, pairs, strict=True)]
+    labels = LABELS | {None: None}
+    return [
+        Verdict(id, id, model.signature, label=labels[value], problem=problem)
+        for id, value, problem in read
+    ]
 
 
 def stored_ambiguity(run: Run) -> list[Verdict]:
@@ -241,13 +228,13 @@ class WordingJudge:
     @property
     def notices(self) -> list[str]:
         """Who read wording, and how many answers could not be read, by reason."""
-        own = getattr(self.wording, "notices", None)
         lost = [
             f"decisiveness by {self.signature}: {number:,} of {self._readings:,} readings are "
             f"missing ({problem})"
             for problem, number in sorted(self._unread.items())
         ]
-        return [f"wording was read by {self.signature}", *(lost if own is None else own)]
+        own = getattr(self.wording, "notices", lost)
+        return [f"wording was read by {self.signature}", *own]
 
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
         """Return the verdicts on every assertion of these answers, joined by ids."""
@@ -279,23 +266,21 @@ class WordingJudge:
     def _verdicts(
         self, g: Generation, question: Question, readings: Mapping[Pair, Asserted]
     ) -> list[Verdict]:
-        span = self._span(g, question)
+        span, text = self._span(g, question), self._text(g, question)
         problem = g.problem.partition(":")[0] if g.problem else None
         if problem is None and g.form == "long":
             problem = "failed" if span is None else span.problem
-        if problem is not None:
-            return [Verdict(g.id, question.id, self.signature, problem=problem)]
-        text = self._text(g, question)
-        label = "punt"
-        if span is not None and (span.stance == "omitted" or is_blank(text)):
-            label = "punt" if span.stance in WITHHELD else "omitted"
-        elif not is_blank(text) and not (span is not None and span.stance in WITHHELD):
-            reading = readings[question.text, text]
-            if reading.problem is not None:
-                return [Verdict(g.id, question.id, self.signature, problem=reading.problem)]
-            if reading.assertions:
-                return self._assertions(g, question, span, text, reading.assertions)
-        return [Verdict(g.id, question.id, self.signature, label=label)]
+        label: str | None = "punt"
+        if problem is None and (span is None or span.stance not in WITHHELD):
+            if span is not None and (span.stance == "omitted" or is_blank(text)):
+                label = "omitted"
+            elif not is_blank(text):
+                reading = readings[question.text, text]
+                if reading.assertions:
+                    return self._assertions(g, question, span, text, reading.assertions)
+                problem = reading.problem
+        label = label if problem is None else None
+        return [Verdict(g.id, question.id, self.signature, label=label, problem=problem)]
 
     def _assertions(
         self,
@@ -365,22 +350,22 @@ class ContradictionJudge:
         self.contradiction = contradiction
         self.name = self.signature = contradiction.signature
         self.assertions: list[Verdict] = []
-        self._compared = self._silent = self._missing = 0
+        self._read = Counter[str]()
         self._draws, self._by_id, self._wording, self._same = draws, by_id, wording, same
 
     @property
     def notices(self) -> list[str]:
         """Who compared, and how many comparisons said nothing."""
-        own = getattr(self.contradiction, "notices", None)
         lost = [
-            f"contradiction by {self.signature}: {number:,} of {self._compared:,} comparisons {why}"
-            for number, why in (
-                (self._silent, "are undecided; such a draw does not count"),
-                (self._missing, "are with a draw that gives no answer (see --sample-punt)"),
+            f"contradiction by {self.signature}: {self._read[letter]:,} of "
+            f"{self._read.total():,} comparisons {why}"
+            for letter, why in (
+                ("?", "are undecided; such a draw does not count"),
+                ("p", "are with a draw that gives no answer (see --sample-punt)"),
             )
-            if number
+            if self._read[letter]
         ]
-        own = lost if own is None else own
+        own = getattr(self.contradiction, "notices", lost)
         return [f"answers were compared by {self.signature}", *own]
 
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
@@ -388,25 +373,19 @@ class ContradictionJudge:
         method = {i.generation.id: i.generation.method for i in items}
         assertions = [v for v in self.assertions if v.label == "assertion" and v.raw]
         draws = [self._marked(v, method[v.target.partition("#")[0]]) for v in assertions]
-        triples = [
-            (self._by_id[v.asked].text, v.raw or "", text)
+        compared = [
+            [(mark, (self._by_id[v.asked].text, v.raw or "", text)) for mark, text in marked]
             for v, marked in zip(assertions, draws, strict=True)
-            for mark, text in marked
-            if not mark
         ]
+        triples = [triple for own in compared for mark, triple in own if not mark]
         letter = self.contradiction.read(triples)
-        self._compared += len(triples)
-        self._silent += sum(letter[triple] == "?" for triple in triples)
-        self._missing += sum(letter[triple] == "p" for triple in triples)
-        verdicts = []
-        for v, marked in zip(assertions, draws, strict=True):
-            question = self._by_id[v.asked].text
-            raw = "".join(mark or letter[question, v.raw or "", text] for mark, text in marked)
-            count = float(raw.count("c"))
-            verdicts.append(
-                Verdict(v.target, v.asked, self.signature, label="read", number=count, raw=raw)
-            )
-        return verdicts
+        self._read.update(letter[triple] for triple in triples)
+        raws = ["".join(mark or letter[triple] for mark, triple in own) for own in compared]
+        by, counts = self.signature, [float(raw.count("c")) for raw in raws]
+        return [
+            Verdict(v.target, v.asked, by, label="read", number=count, raw=raw)
+            for v, count, raw in zip(assertions, counts, raws, strict=True)
+        ]
 
     def _marked(self, assertion: Verdict, method: str) -> list[tuple[str, str]]:
         """Return (mark, text) of every draw: a mark where there is nothing to compare."""
@@ -445,12 +424,10 @@ class ThoughtJudge:
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
         """Return the score of each thought's last assertion, or why there is none."""
         last = {}
-        for item in items:
-            g = item.generation
-            if g.thinking and len(item.questions) == 1 and g.problem is None:
-                q = item.questions[0]
-                text = ending(g.thinking, g.text, q.text)
-                if text:
+        for g, questions in items:
+            if g.thinking and len(questions) == 1 and g.problem is None:
+                q = questions[0]
+                if text := ending(g.thinking, g.text, q.text):
                     last[g.id] = (q, g.text, text)
         readings = self.wording.read([(q.text, text) for q, _, text in last.values()])
         verdicts = []
