@@ -33,7 +33,6 @@ from sayso.protocols.faithfulness.settings import (
 from sayso.protocols.faithfulness.verdicts import (
     AMBIGUOUS,
     ContradictionJudge,
-    DrawText,
     ThoughtJudge,
     WordingJudge,
     ambiguity_verdicts,
@@ -65,36 +64,31 @@ def collect(
 ) -> None:
     """Ask everything in one call (demonstrations in a second), judge, read wording, compare."""
     # who cannot be opened is refused before anything is asked
-    ambiguity = open_ambiguity(settings.ambiguous, judge, folder_setting(settings.prompt_folder))
-    wording = open_wording(settings.decisive, judge, folder_setting(settings.prompt_folder))
+    folder = folder_setting(settings.prompt_folder)
+    ambiguity = open_ambiguity(settings.ambiguous, judge, folder)
+    wording = open_wording(settings.decisive, judge, folder)
     meaning = run.tools(settings.nli).meaning if settings.contradict == "nli" else None
-    contradiction = open_contradiction(
-        settings.contradict, judge, meaning, folder_setting(settings.prompt_folder)
-    )
+    contradiction = open_contradiction(settings.contradict, judge, meaning, folder)
     read = read_ambiguity(questions, run, settings, ambiguity)
-    examples = searched(questions, settings, read)
+    asked, examples = evaluated(questions, settings, read), searched(questions, settings, read)
     if examples:
         run.put(TABLE, examples, Question)
     first = [
-        *answer_requests(questions, settings, seed, read),
+        *answer_requests(asked, settings, seed),
         *example_requests(examples, settings, seed),
     ]
     answers = run.stage(first, model)
-    draws: dict[tuple[str, str], list[DrawText]] = draws_of(answers.get("draws", ()))
+    draws = draws_of(answers.get("draws", ()))
     by_id = {q.id: q for q in questions}
     if demonstrates(settings):
         tried = draws_of(answers.get("demos-draws", ()))
         found = certain_and_uncertain(examples, tried, wording, contradiction, settings)
         shown = found.choices(settings, seed)
         run.tell(held_out_notice(questions, settings) if shown else [found.notice(settings)])
-        answers |= run.stage(
-            list(demonstrated_requests(questions, settings, seed, shown, read)), model
-        )
+        answers |= run.stage([*demonstrated_requests(asked, settings, seed, shown)], model)
     drafts = {g.question: g.text for f in FORMS for g in answers.get(f"drafts-{f}", ()) if g.text}
     if drafts:
-        answers |= run.stage(
-            list(revision_requests(questions, settings, seed, drafts, read)), model
-        )
+        answers |= run.stage([*revision_requests(asked, settings, seed, drafts)], model)
     words = WordingJudge(wording, draws, by_id)
     pairs = ContradictionJudge(
         contradiction, draws, by_id, words, same=settings.sample_prompt == "same"
@@ -137,14 +131,13 @@ def _item(generation: Generation, by_id: dict[str, Question]) -> Item:
 
 def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
     """Return every request; demonstrations, not known yet, have their usual size."""
-    drafts = {q.id: "a draft of the usual length" for q in questions}
-    examples = searched(questions, settings)
-    shown = placeholders(examples, settings)
+    asked, examples = evaluated(questions, settings), searched(questions, settings)
+    drafts = {q.id: "a draft of the usual length" for q in asked}
     return [
-        *answer_requests(questions, settings, seed),
+        *answer_requests(asked, settings, seed),
         *example_requests(examples, settings, seed),
-        *demonstrated_requests(questions, settings, seed, shown),
-        *revision_requests(questions, settings, seed, drafts),
+        *demonstrated_requests(asked, settings, seed, placeholders(examples, settings)),
+        *revision_requests(asked, settings, seed, drafts),
     ]
 
 
@@ -188,7 +181,7 @@ def evaluated(
 ) -> list[Question]:
     """Return the questions that are measured, short and long.
 
-    Here and below, ``read`` are a model's verdicts on which questions are ambiguous.
+    ``read`` are a model's verdicts on which questions are ambiguous.
     """
     held = set(held_out(questions, settings))
     out = held | dropped(questions, settings, read)
@@ -202,22 +195,22 @@ def evaluated(
     ]
 
 
-def answer_requests(
-    questions: Sequence[Question], settings: Settings, seed: int, read: Sequence[Verdict] = ()
-) -> Iterator[Ask]:
-    """Yield draws of every short question that is measured, and each method's answers."""
+def answer_requests(questions: Sequence[Question], settings: Settings, seed: int) -> Iterator[Ask]:
+    """Yield draws of every short question, and each method's answers.
+
+    Here and below, ``questions`` are those that are measured.
+    """
     same = settings.sample_prompt == "same"
-    for question in evaluated(questions, settings, read):
+    for question in questions:
         form = "long" if question.parts else "short"
         plain = _text("vanilla", question, settings)
         for sample in range(0 if question.parts else settings.draws.k):
             yield _request(question, plain, "draws", "plain", settings, seed, sample)
         for name in methods.methods_in_list(settings.methods):
             method = methods.METHODS[name]
-            if method.demonstrations:
+            # the paper's form of the prompt is for short answers
+            if method.demonstrations or (form == "long" and settings.prompts == "paper"):
                 continue
-            if form == "long" and settings.prompts == "paper":
-                continue  # the paper's form of the prompt is for short answers
             text = _text(name, question, settings)
             if method.kind == "revision":
                 yield _request(question, text, f"drafts-{form}", "plain", settings, seed)
@@ -243,10 +236,9 @@ def demonstrated_requests(
     settings: Settings,
     seed: int,
     shown: Sequence[Sequence[methods.Demonstration]],
-    read: Sequence[Verdict] = (),
 ) -> Iterator[Ask]:
     """Yield the requests for short answers with each choice of demonstrations."""
-    for question in evaluated(questions, settings, read) if shown else ():
+    for question in questions:
         for number, choice in enumerate(() if question.parts else shown, 1):
             text = _text("uncertainty_plus", question, settings, choice)
             name = f"uncertainty_plus-{number}"
@@ -254,14 +246,10 @@ def demonstrated_requests(
 
 
 def revision_requests(
-    questions: Sequence[Question],
-    settings: Settings,
-    seed: int,
-    drafts: Mapping[str, str],
-    read: Sequence[Verdict] = (),
+    questions: Sequence[Question], settings: Settings, seed: int, drafts: Mapping[str, str]
 ) -> Iterator[Ask]:
     """Yield the revision of every draft (texts by question id), for methods that revise."""
-    for question in evaluated(questions, settings, read):
+    for question in questions:
         for name in methods.methods_in_list(settings.methods):
             if methods.METHODS[name].kind != "revision" or question.id not in drafts:
                 continue

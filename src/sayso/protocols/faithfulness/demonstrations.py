@@ -36,15 +36,15 @@ def fit_to_data(settings: Settings, data: str, limit: int | None) -> Settings:
     ``limit`` is the number of entities that are asked; ``None`` is the set's own, 0 all. Raises
     InputError for a name that is no set's.
     """
-    if settings.demos.data != AUTO:
-        if settings.demos.data != HELD_OUT and demonstrates(settings):
-            try:
-                datasets.check_data_name(settings.demos.data)
-            except InputError as error:
-                raise InputError(f"demos.data: {error}; or {HELD_OUT}") from None
-        return settings
-    demos = dataclasses.replace(settings.demos, data=_set_for(data, limit))
-    return dataclasses.replace(settings, demos=demos)
+    if settings.demos.data == AUTO:
+        demos = dataclasses.replace(settings.demos, data=_set_for(data, limit))
+        return dataclasses.replace(settings, demos=demos)
+    if settings.demos.data != HELD_OUT and demonstrates(settings):
+        try:
+            datasets.check_data_name(settings.demos.data)
+        except InputError as error:
+            raise InputError(f"demos.data: {error}; or {HELD_OUT}") from None
+    return settings
 
 
 def _set_for(data: str, limit: int | None) -> str:
@@ -147,6 +147,12 @@ def placeholders(searched: Sequence[Question], settings: Settings) -> list[list[
     return [choice] * settings.demos.choices if choice else []
 
 
+def to_raise(settings: Settings) -> str:
+    """Return the options that give more questions in which examples are searched."""
+    own = settings.demos.data in (AUTO, HELD_OUT)
+    return "--demos.entities or --limit" if own else "--demos.questions"
+
+
 class Examples(NamedTuple):
     """Answers that can be shown, and the number of questions in which they were searched."""
 
@@ -172,12 +178,11 @@ class Examples(NamedTuple):
         demos = settings.demos
         own = demos.data in (AUTO, HELD_OUT)
         of = "the entities held out" if own else f"demos.data {demos.data}"
-        more = "--demos.entities or --limit" if own else "--demos.questions"
         return (
             f"Uncertainty+ was not asked. Of {self.searched:,} questions of {of}, the model "
             f"answered {len(self.certain):,} with a confidence of at least {demos.certain:g} and "
             f"{len(self.uncertain):,} with at most {demos.uncertain:g}; it needs {demos.m} of "
-            f"each. Raise {more}, or name another set with --demos.data."
+            f"each. Raise {to_raise(settings)}, or name another set with --demos.data."
         )
 
 
@@ -211,9 +216,6 @@ def certain_and_uncertain(
         if confidence >= settings.demos.certain:
             certain.append(Demonstration(q.text, own[0].strip()))
         elif confidence <= settings.demos.uncertain:
-            uncertain.append(
-                Demonstration(
-                    q.text, hedged_wording(own[0], folder_setting(settings.prompt_folder))
-                )
-            )
+            hedged = hedged_wording(own[0], folder_setting(settings.prompt_folder))
+            uncertain.append(Demonstration(q.text, hedged))
     return Examples(certain, uncertain, len(questions))

@@ -68,7 +68,7 @@ from sayso.protocols.declared import (
     Weighted,
     estimates_of,
 )
-from sayso.protocols.faithfulness.demonstrations import TABLE
+from sayso.protocols.faithfulness.demonstrations import TABLE, to_raise
 from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.rows import (
     PARTS,
@@ -79,8 +79,7 @@ from sayso.protocols.faithfulness.rows import (
     load_rows,
 )
 from sayso.protocols.faithfulness.settings import (
-    AUTO,
-    HELD_OUT,
+    STAGES,
     Settings,
     ambiguous_questions,
     said_ambiguous,
@@ -133,11 +132,8 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     by = reader_signers(run, [one.rows for one in every])
     for name in methods.methods_in_list(settings.methods) if every else ():
         if not any(one.rows.method == name for one in every):
-            own = settings.demos.data in (AUTO, HELD_OUT)
-            more = "--demos.entities or --limit" if own else "--demos.questions"
-            unasked = Estimate(
-                "skill", slice_of(form="short", method=name), problem=f"{FEW_EXAMPLES}{more}"
-            )
+            where, why = slice_of(form="short", method=name), FEW_EXAMPLES + to_raise(settings)
+            unasked = Estimate("skill", where, problem=why)
             found.append(_signed(unasked, numbers_signature(run, settings, "short", name, by)))
     whole = numbers_signature(run, settings, "all", "all", by)
     return [*found, *(_signed(e, whole) for e in _of_run(run))]
@@ -203,7 +199,7 @@ def reader_signers(run: Run, every: Sequence[MethodRows]) -> dict[str, str]:
         by["demos"] = f"{names}-{questions_hash(tuple(searched))[:4]}"
     for form in dict.fromkeys(rows.form for rows in every):
         for name in ("decisive", "contradict"):
-            for stage in (form, f"methods-{form}", f"refined-{form}", f"demos-{form}"):
+            for stage in STAGES[form]:
                 if run.has(f"verdicts/{stage}-{name}"):
                     verdicts = run.verdicts(f"{stage}-{name}")
                     by.setdefault(name, verdicts[0].by if verdicts else "nobody")
@@ -349,6 +345,13 @@ class ClaimScore(NamedTuple):
         keywords = {"binning": binning, "use": use} if self.in_bins else {}
         return mean_over_choices(self.metric, **keywords)
 
+    def weighted(
+        self, name: str, binning: Binning, use: NDArray[np.bool_] | None = None
+    ) -> Weighted:
+        """Return the metric as a number declares it; ``use`` are bins that several runs fill."""
+        own = partial(_score, name, binning)
+        return Weighted(self.over_choices(binning, use), own, combined=use is None)
+
     def columns(self, claims: MethodRows, answers: AnswerRows) -> list[NDArray[Any]]:
         """Return what the metric takes: its values, weights, and choices of demonstrations."""
         rows = answers if self.of_answers else claims
@@ -444,9 +447,8 @@ def scores(
     of_claims, of_answers = _rows(used), _rows(answers)
     for name in names:
         score = SCORES[name]
-        metric = Weighted(score.over_choices(binning), partial(_score, name, binning))
         rows = of_answers if score.of_answers else of_claims
-        of = Counted(rows, metric, score.columns(used, answers))
+        of = Counted(rows, score.weighted(name, binning), score.columns(used, answers))
         yield one.number(name, of, where, lost=missing)
 
 
@@ -730,16 +732,20 @@ def _beside(run: Run, settings: Settings, beside: Beside) -> Iterator[Declared]:
     Of two runs, their difference is on the questions that both asked.
     """
     every = [_opened(one) for one in beside.models]
-    names = [one.name for one in beside.models]
     for key, mine in every[[one.run for one in beside.models].index(run)].items():
         sides = [own[key] for own in every if key in own]
         if len(every) == len(sides) == 2 and (common := _common(sides)):
             yield from _joined(mine, common[0][sides.index(mine)], common[1], "pair")
-        bins = beside.models[0].run.once(
-            ("faithfulness bins", key, *names),
-            partial(_shared, [own.used for own in sides], sides[0].settings),
-        )
-        yield from _joined(mine, mine.used, bins, "study")
+        yield from _joined(mine, mine.used, _bins_of_all(beside.models, key), "study")
+
+
+def _bins_of_all(models: Sequence[ComparedRun], key: Key) -> SharedBins:
+    """Return the bins that all models fill which were asked with a method, found once."""
+    sides = [own[key] for own in map(_opened, models) if key in own]
+    return models[0].run.once(
+        ("faithfulness bins", key, *(one.name for one in models)),
+        partial(_shared, [own.used for own in sides], sides[0].settings),
+    )
 
 
 def _joined(mine: AskedMethod, used: MethodRows, bins: SharedBins, use: Use) -> Iterator[Declared]:
@@ -762,9 +768,7 @@ def _joined(mine: AskedMethod, used: MethodRows, bins: SharedBins, use: Use) -> 
             chosen, rows = bins.answers, of_answers
         # a punt has no confidence, and is not right
         columns = score.columns(whole if name == "accuracy" else asserted, answers)
-        metric = Weighted(
-            score.over_choices(binning, chosen), partial(_score, name, binning), combined=False
-        )
+        metric = score.weighted(name, binning, chosen)
         if score.in_bins and use == "pair" and not chosen.any():
             what = "answers" if score.of_answers else "claims"
             why = f"no bin of confidence has {settings.shared_least} {what} in both runs"
@@ -795,12 +799,11 @@ def check_methods(a: ComparedRun, b: ComparedRun) -> tuple[list[str], list[str]]
 
 def study_notes(columns: Sequence[Sequence[ComparedRun]]) -> list[str]:
     """Return on how many bins of confidence the models of a study are compared."""
-    shared = []
-    for runs in columns:
-        every = [_opened(one) for one in runs]
-        for key in dict.fromkeys(key for own in every for key in own):
-            sides = [own[key] for own in every if key in own]
-            shared.append((key, _shared([own.used for own in sides], sides[0].settings)))
+    shared = [
+        (key, _bins_of_all(runs, key))
+        for runs in columns
+        for key in dict.fromkeys(key for one in runs for key in _opened(one))
+    ]
     return [_bins_told(shared, columns[0][0].settings, "all models have")] if shared else []
 
 
@@ -860,10 +863,9 @@ def _labeled(one: AskedMethod, said: MethodRows, run: Run, people: Run) -> Itera
     to_people: frozenset[Use] = frozenset({"people"})
     for name in LABELED:
         score = SCORES[name]
-        metric = Weighted(score.over_choices(binning), partial(_score, name, binning))
         rows = of_answers if score.of_answers else of_claims
-        columns = score.columns(heard, answers)
-        yield one.number(name, Counted(rows, metric, columns), uses=to_people)
+        of = Counted(rows, score.weighted(name, binning), score.columns(heard, answers))
+        yield one.number(name, of, uses=to_people)
     stage = f"{one.rows.stage}-contradict"
     if settings.relation == "contradiction" and len(used.d):
         letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(stage)}

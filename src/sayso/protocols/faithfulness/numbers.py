@@ -190,11 +190,16 @@ NUMBERS = MetricTable(
     # ---- single claims and thoughts
     Metric(
         "unknown_unknown",
-        "confident, decisive and wrong",
+        "unaware of the error: sure, sounds sure, wrong",
         "Share of the claims that are wrong though confidence and decisiveness are high.",
         higher=False,
     ),
-    Metric("known_unsaid", "decisive without confidence, of all claims", higher=False),
+    Metric(
+        "known_unsaid",
+        "unsure, but sounds sure",
+        "Share of the claims with high decisiveness and low confidence.",
+        higher=False,
+    ),
     Metric(
         "thought_minus_said",
         "decisiveness of the thought minus that of the answer",

@@ -21,7 +21,7 @@ from sayso.protocols.faithfulness.gaps import examples, measured_claims, worst
 from sayso.protocols.faithfulness.measure import CONSTANT, unread_methods
 from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
-from sayso.records import Estimate, Results, Slice, part_of, slice_of
+from sayso.records import Estimate, Results, part_of
 from sayso.report.answers import cards
 from sayso.report.charts import Drawing, chart_row, forest_plot, point, series_chart
 from sayso.report.corrected import corrected_section
@@ -206,19 +206,13 @@ EQUAL_BINS = (
     "Skill is the mean of the levels of confidence that a run reaches, and each level counts the "
     "same. Another run may reach other levels: do not subtract their skills, use sayso compare."
 )
-#: a number of a method, and what else its slice has
-Column = tuple[str, Slice]
 #: the rest of the paper's Table 1; other definitions; what cMFG by fact is read against
 SCORES = ("cmfg", "mfg", "accuracy", "punting", "spearman", "filled_bins")
 VARIANTS = ("cmfg_plain", "cmfg_dec0", "cmfg_corrected", "over_claim", "over_hedge")
 BASELINES = ("cmfg_aspects", "cmfg_permuted", "cmfg_half", "cmfg_decisive", "cmfg_oracle")
 GAINS = ("skill_shared", "skill_gain", "skill_gain_p", "shared_bins")
-THOUGHTS = ("thought_minus_said",)
 #: the two ways in which decisive words fail
-FAILURES: dict[str, Column] = {
-    "unaware of the error: sure, sounds sure, wrong": ("unknown_unknown", ()),
-    "unsure, but sounds sure": ("known_unsaid", ()),
-}
+FAILURES = ("unknown_unknown", "known_unsaid")
 
 
 def method_rows(results: FaithfulnessResults) -> dict[tuple[str, str], dict[str, str]]:
@@ -236,19 +230,15 @@ def _labels(where: Mapping[str, str]) -> tuple[str, str]:
     return line(part_label("method", where["method"]), 40), FORMS[where["form"]]
 
 
-def method_table(
-    results: FaithfulnessResults, caption: str, columns: Mapping[str, Column] | Sequence[str]
-) -> NumberTable:
+def method_table(results: FaithfulnessResults, caption: str, names: Sequence[str]) -> NumberTable:
     """Return numbers of each method in each form."""
-    if not isinstance(columns, Mapping):
-        columns = {NUMBERS[name].column: (name, ()) for name in columns}
     return grid(
         caption,
         method_rows(results),
-        columns,
-        lambda where, of: results.find(of[0], **where, **dict(of[1])),
+        {NUMBERS[name].column: name for name in names},
+        lambda where, name: results.find(name, **where),
         labels=("", "form"),
-        meanings={head: NUMBERS[name].explained for head, (name, of) in columns.items() if not of},
+        meanings={NUMBERS[name].column: NUMBERS[name].explained for name in names},
     )
 
 
@@ -304,9 +294,15 @@ def bins_table(results: FaithfulnessResults, form: str) -> NumberTable:
 def left_out_table(results: FaithfulnessResults) -> NumberTable:
     """Return what was asked for, and what is in no mean, by reason."""
     reasons = sorted({part_of(e.where, "reason") for e in results.each("left_out")})
-    columns: dict[str, Column] = {"asked for": ("asked", ())}
-    columns |= {line(reason, 60): ("left_out", slice_of(reason=reason)) for reason in reasons}
-    return method_table(results, "Answers, or facts of paragraphs", columns)
+    columns: dict[str, tuple[str, dict[str, str]]] = {"asked for": ("asked", {})}
+    columns |= {line(reason, 60): ("left_out", {"reason": reason}) for reason in reasons}
+    return grid(
+        "Answers, or facts of paragraphs",
+        method_rows(results),
+        columns,
+        lambda where, of: results.find(of[0], **where, **of[1]),
+        labels=("", "form"),
+    )
 
 
 # ---- charts
@@ -432,9 +428,9 @@ def _sections(results: FaithfulnessResults) -> Iterator[Section]:
     yield Section("scores", "How faithful and how often right is each method?", scores)
     blind = table("cMFG by fact, and that of other words for the same claims", BASELINES)
     yield Section("baselines", "What would words that ignore confidence score?", [blind])
-    truth = table("Share of the claims, and counts", FAILURES)
+    truth = table("Share of the claims", FAILURES)
     yield Section("truth", "Is it wrong where it sounds sure?", [truth])
-    thoughts = table("Decisiveness of thoughts and answers", THOUGHTS)
+    thoughts = table("Decisiveness of thoughts and answers", ["thought_minus_said"])
     yield Section("thoughts", "Are its thoughts less sure than its answers?", [thoughts])
     left_out = [left_out_table(results)]
     yield Section("left-out", "What is left out of every mean?", left_out)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import field
 from functools import lru_cache
+from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
@@ -289,16 +290,7 @@ def ambiguous_notice(
 
 @lru_cache(maxsize=65_536)
 def _several(question: str, answers: tuple[tuple[str, ...], ...]) -> bool:
-    values = [names[0] for names in answers]
-    if any(
-        contradiction.contradicts(question, a, b)
-        for i, a in enumerate(values)
-        for b in values[i + 1 :]
-    ):
-        return True
-    for names in answers:
-        numbers = [name for name in names if _DIGIT.search(name)]
-        pairs = ((a, b) for i, a in enumerate(numbers) for b in numbers[i + 1 :])
-        if any(contradiction.contradicts(question, a, b) for a, b in pairs):
-            return True
-    return False
+    groups = [[names[0] for names in answers]]
+    groups += [[name for name in names if _DIGIT.search(name)] for names in answers]
+    pairs = (pair for group in groups for pair in combinations(group, 2))
+    return any(contradiction.contradicts(question, a, b) for a, b in pairs)
