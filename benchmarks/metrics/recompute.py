@@ -1482,7 +1482,7 @@ def selective(run: Run) -> Numbers:
         found.study("error_rate", one, form=form, against="rules")
         scores = _stored_scores(run, form, rows)
         folds = _learned(run, form, rows, wrong["rules"], scores)
-        _ranked(found, form, run, rows, {**wrong, "unknown": unknown}, scores, folds)
+        _ranked(found, form, run, rows, wrong, scores, folds)
         _metrics_compared(found, form, run, rows, wrong)
         _by_length(found, form, run, rows, wrong, scores)
         _audits(found, form, run, rows, wrong, scores)

@@ -50,6 +50,7 @@ GONE: Mapping[str, Gone] = MappingProxyType(
         "alpha": Gone(0.1, f"run its command again without --alpha{CACHED}"),
         "closed": Gone("right", f"run its command again without --closed{CACHED}"),
         "levels": Gone(False, f"run its command again without --levels{CACHED}"),
+        "known_by": Gone("draws", f"run its command again without --known-by{CACHED}"),
     }
 )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -14,8 +14,8 @@ import pytest
 
 import sayso
 from sayso.protocols import selective, settings
+from sayso.protocols.selective import rows as selective_rows
 from sayso.protocols.selective.collect import until
-from sayso.protocols.selective.measure import unconverged
 from sayso.protocols.selective.rows import FormRows, fit_probe
 from sayso.records import (
     Estimate,
@@ -26,7 +26,7 @@ from sayso.records import (
     signature_text,
     slice_text,
 )
-from sayso.scores.p_ik import fit_p_ik, fold_ranks
+from sayso.scores.p_ik import fold_ranks
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Fact, Mind, chance, facts, records, write
 
@@ -173,24 +173,6 @@ def test_a_mark_of_the_entity_is_no_leak(tmp_path: Path) -> None:
     assert estimate.low <= 0.5 <= estimate.high
 
 
-def test_what_is_known_by_the_probe(tmp_path: Path) -> None:
-    world = facts(40)
-    engine = subject(world, Mind(world, knows), lambda f, t: noise(f.question) + 3 * knows(f))
-    chosen = dataclasses.replace(CHOSEN, scores="length_words,sequence_probability,p_ik")
-    sayso.run(
-        "selective", model=engine, data=world_file(tmp_path, world), out=tmp_path / "r",
-        options=chosen, report=False,
-    )  # fmt: skip
-    found = sayso.measure(tmp_path / "r", known_by="probe").estimates
-    for form in ("short", "long"):
-        share = one(found, "share_unknown", f"form:{form};against:unknown")
-        assert share.value == pytest.approx(0.4, abs=0.12)
-        assert "known:p_ik>0.5" in signature_text(share.signature)
-    circular = one(found, "auroc", "form:short;against:unknown;score:p_ik")
-    assert circular.value is None
-    assert "decided what is unknown" in (circular.problem or "")
-
-
 def test_reasons_instead_of_numbers(tmp_path: Path) -> None:
     world = facts(6)
     data = world_file(tmp_path, world)
@@ -207,15 +189,8 @@ def test_reasons_instead_of_numbers(tmp_path: Path) -> None:
     assert "hidden states" in (one(nothing, "auroc", f"{where}p_ik").problem or "")
     right = run("right", subject(world, Mind(world, lambda f: 1.0), lambda f, t: noise(t)))
     assert "right and wrong" in (one(right, "auroc", f"{where}p_ik").problem or "")
-    alone = run("alone", subject(world, Mind(world, knows), lambda f, t: noise(t)))
-    assert "several data sets" in (one(alone, "auroc", f"{where}p_ik_other_data").problem or "")
-    probed = run("probed", Mind(world, knows).engine(), known_by="probe")
-    share = one(probed, "share_unknown", "form:short;against:unknown")
-    assert share.value is None
-    assert "hidden states" in (share.problem or "")
-    for changes in ({"known_by": "probe", "scores": "num_sets"}, {"p_ik.folds": 1}):
-        with pytest.raises(InputError):
-            selective.settings.check(settings.replace(CHOSEN, changes))
+    with pytest.raises(InputError):
+        selective.settings.check(settings.replace(CHOSEN, {"p_ik.folds": 1}))
     with pytest.raises(InputError, match="position"):
         selective.settings.check(settings.replace(CHOSEN, {"p_ik.position": "middle"}))
 
@@ -261,35 +236,17 @@ def test_a_paragraph_is_read_until_the_value(
     assert (first.token_ids or first.text) == ""
 
 
-def test_other_data_sets_without_their_own_entities() -> None:
-    n = 120
-    rng = np.random.default_rng(0)
-    wrong = rng.integers(0, 2, n).astype(float)
-    X = rng.normal(size=(n, 4)) + 2 * wrong[:, None]
-    dataset = np.repeat(np.array(["a", "b"]), n // 2)
-    entity = np.arange(n)
-    entity[:10] = entity[-10:]  # ten entities are in both: they teach nothing about each other
-    empty: dict[str, Any] = {}
+def test_fits_that_did_not_converge_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    n, none = 60, np.full(60, np.nan)
+    probes = [SimpleNamespace(converged=converged) for converged in (True, False, True)]
+    monkeypatch.setattr(selective_rows, "cross_fit_splits", lambda *_, **__: (none, probes))
+    wrong = {"rules": np.arange(n) % 2.0}
     rows = FormRows(
-        "short", "rules", [("q", "q")] * n, entity, np.full(n, "t"), empty, empty,
-        {"rules": wrong}, empty, np.ones(n), 0, dataset, empty, empty,
+        "short", "rules", [("q", "q")] * n, np.arange(n), np.full(n, "t"), {}, {}, wrong, {},
+        np.ones(n), 0, {}, {},
     )  # fmt: skip
-    found = fit_probe(rows, X, CHOSEN)
-    value = found.scores["p_ik_other_data"]
-    # "a" is predicted from the 50 rows of "b" about other entities
-    expected = fit_p_ik(X[60:110], wrong[60:110])(X[:60])
-    assert value[:60] == pytest.approx(expected)
-    assert found.converged["p_ik_other_data"] == (2, 2)
-    assert unconverged(found, "p_ik_other_data") is None
-    failed = found._replace(converged={"p_ik": (3, 5)})
-    assert unconverged(failed, "p_ik") == "2 of 5 fits did not converge"
-    assert found.folds["p_ik_other_data"].tolist() == [0] * 60 + [1] * 60
-    # one kind of answer elsewhere teaches nothing
-    same = fit_probe(
-        rows._replace(wrong={"rules": np.where(dataset == "b", 1.0, wrong)}), X, CHOSEN
-    )
-    assert np.isnan(same.scores["p_ik_other_data"][:60]).all()
-    assert np.isfinite(same.scores["p_ik_other_data"][60:]).all()
+    found = fit_probe(rows, np.ones((n, 1)), CHOSEN)
+    assert found.notes == {"p_ik": "1 of 3 fits did not converge"}
 
 
 def test_ranks_within_folds() -> None:

@@ -41,7 +41,6 @@ from sayso.protocols.selective.passages import (
     other_passages,
 )
 from sayso.protocols.selective.rows import (
-    OTHER_DATA,
     WORDS,
     array_of,
     metrics_table_of,
@@ -693,7 +692,7 @@ def read_states(
     if not wants_probe(settings):
         return []
     if engine is None or not engine.capabilities.hidden:
-        return [Score("", name, None, NO_ENGINE) for name in (P_IK, OTHER_DATA)]
+        return [Score("", P_IK, None, NO_ENGINE)]
     layer, position = settings.p_ik.layer, settings.p_ik.position
     texts = [fact.generation for fact in facts]
     if form != "short":

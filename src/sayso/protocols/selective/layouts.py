@@ -16,7 +16,7 @@ from sayso.protocols.selective.board import DECLINING, abstention, board, short_
 from sayso.protocols.selective.measure import REFERENCES, ScoredAnswers, rejected
 from sayso.protocols.selective.numbers import metric_label, score_label
 from sayso.protocols.selective.report import agreement_table
-from sayso.protocols.selective.rows import OTHER_DATA, FormRows, rows_of_folder
+from sayso.protocols.selective.rows import OTHER_DATA, FormRows, cut_of, rows_of_folder
 from sayso.protocols.selective.settings import BERT, Settings
 from sayso.protocols.stored import stored_run
 from sayso.records import Estimate, Question, Verdict, part_of
@@ -229,13 +229,6 @@ def figure2(shown: LayoutRuns) -> list[NumberTable]:
     ]
 
 
-def _threshold(metric: str, chosen: Settings) -> float:
-    """Return where a run cuts a metric that has values: ROUGE-L, SQuAD F1 or BERTScore."""
-    if metric.startswith(BERT):
-        return chosen.bert_threshold
-    return {"rouge_l": chosen.rouge_threshold, "squad_f1": chosen.f1_threshold}[metric]
-
-
 def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
     """Return (a) points: an answer metric against words, and (b) whom it rejects, by length.
 
@@ -250,7 +243,7 @@ def rejected_by_length(metric: str, shown: LayoutRuns) -> list[NumberTable]:
             if by.startswith(metric):
                 title = metric_label(by)
                 columns = {"words, mean": rows.words, f"{title}, mean": values}
-                titles, limit = ("words of the answer", title), _threshold(by, chosen)
+                titles, limit = ("words of the answer", title), cut_of(by, chosen).cut
                 table = _spread(labels, rows, columns, titles, limit)
                 tables.append(table._replace(caption=f"(a) {table.caption}"))
     tables.append(_rejected(shown, metric, right))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import combinations, product
 from typing import Any
@@ -60,7 +60,7 @@ from sayso.protocols.selective.rows import (
     OTHER_DATA,
     WORDS,
     FormRows,
-    columns_as_read,
+    as_read,
     fates_of,
     load_rows,
     strata_of,
@@ -68,7 +68,6 @@ from sayso.protocols.selective.rows import (
 )
 from sayso.protocols.selective.settings import (
     BERT,
-    UNKNOWN_TARGET,
     Settings,
     decoding,
     further_metrics,
@@ -86,19 +85,16 @@ LENGTH = "length_words"
 REFERENCES = (LENGTH, TEXT_ONLY, WORDS)
 #: scores that are drawn as curves
 CURVES = ("semantic_entropy", "sequence_probability", "discrete_semantic_entropy", LENGTH)
-#: scores that are ranked against every answer metric
-CORE = (
+#: scores with every number, and against every answer metric; labels of people correct their AUROC
+MAIN = (
     LENGTH, "sequence_probability", "perplexity", "mean_token_entropy", "naive_entropy",
     "semantic_entropy", "discrete_semantic_entropy", "num_sets", "mc_mean_token_entropy",
-    "lexical_similarity", "exact_match_rate", "p_true", WORDS, P_IK,
+    "lexical_similarity", "exact_match_rate", "p_true", WORDS, P_IK, TEXT_ONLY,
 )  # fmt: skip
-#: scores with every number, and whose rankings labels of people correct
-MAIN = (*CORE, TEXT_ONLY)
-#: metrics of words that are no figure of the paper: only a study ranks scores by them
+#: metrics of words that are no figure of the paper: no score is ranked by them
 COARSE = ("exact_match", "contains")
 #: shares answered at which a curve is stored
-COVERAGES = tuple(round(0.05 * i, 2) for i in range(2, 21))
-CIRCULAR = "this score decided what is unknown (--known-by probe)"
+COVERAGES = tuple(i / 10 for i in range(1, 11))
 FEW_PAIRS = f"too few right or wrong answers can be paired within a type: {TOO_FEW}"
 PAIR: frozenset[Use] = frozenset({"pair"})
 STUDY: frozenset[Use] = frozenset({"study"})
@@ -131,7 +127,7 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
         own = ScoredAnswers(run, settings, rows)
         found += estimates_of(_of_form(own), settings.resamples, settings.ci_seed)
         others = counts, unranked, best_of, risk_curves, audits
-        found += [own.signed(e) for part in others for e in part(own)]
+        found += [signed_form(run, settings, own.rows.form, e) for p in others for e in p(own)]
     if settings.draws.k:
         share = count_draws(run.generations("draws")).share
         found.append(signed_form(run, settings, "short", share))
@@ -184,9 +180,7 @@ def _signature(run: Run, settings: Settings, form: str) -> Signature:
         nli=s.nli,
         scores=s.scores,
         words=str(s.words and s.prompts == "shared"),
-        known="p_ik>0.5"
-        if s.known_by == "probe"
-        else f"any-of-{min(s.known_k, s.draws.k)}@T{s.draws.temperature:g}",
+        known=f"any-of-{min(s.known_k, s.draws.k)}@T{s.draws.temperature:g}",
         p_ik=probe_signature(s),
         **({"p_true": f"{s.p_true.examples}-examples"} if s.p_true.examples else {}),
         **({"asked": asked_more(s)} if asked_more(s) else {}),
@@ -260,14 +254,6 @@ class ScoredAnswers:
         self.types = types_of(rows)
         self.by_judge = slice_of(against=rows.judge)
 
-    def signed(self, estimate: Estimate) -> Estimate:
-        """Return an estimate with its form and the settings that made it."""
-        return msgspec.structs.replace(
-            estimate,
-            where=slice_of(form=self.rows.form) + estimate.where,
-            signature=signature_of(estimate.name, self.signature),
-        )
-
     def number(
         self,
         name: str,
@@ -307,10 +293,9 @@ def _undefined(name: str, why: str, sums: Floats, n: int, seed: int) -> dict[str
 
 def _as_read(run: Run, settings: Settings, rows: FormRows, people: Run) -> ScoredAnswers:
     """Return the answers of a form with other verdicts, and the places of these."""
-    read = columns_as_read(people, rows.form, settings, rows.judge)
-    wrong = {rows.judge: read.wrong}
-    own = ScoredAnswers(run, settings, rows._replace(wrong=wrong, withheld=read.withheld))
-    own.facts = dataclasses.replace(own.facts, places=read.places, read=read.read)
+    rows, places, read = as_read(rows, people, settings)
+    own = ScoredAnswers(run, settings, rows)
+    own.facts = dataclasses.replace(own.facts, places=places, read=read)
     return own
 
 
@@ -320,30 +305,22 @@ def _as_read(run: Run, settings: Settings, rows: FormRows, people: Run) -> Score
 def errors(own: ScoredAnswers) -> Iterator[Declared]:
     """Yield the share that is not right, by each answer metric, and that of unknown facts."""
     rows = own.rows
+    why = "no answer has a verdict" if has_graded(rows) else NO_GOLDS
     for by, wrong in rows.wrong.items():
         where = slice_of(against=by)
         held = ~np.isnan(wrong)
         lost, judged = int((~held).sum()), by == rows.judge
         used = RUN | PEOPLE | (STUDY if held.any() else frozenset()) if judged else RUN
-        name = "share_unknown" if by == UNKNOWN_TARGET else "error_rate"
-        rate = own.share(name, where, wrong > 0, held, used, lost, _why_no_verdict(own, by))
+        rate = own.share("error_rate", where, wrong > 0, held, used, lost, why)
         unread = rows.unread if judged and held.any() else 0
         total, bad = int(held.sum()) + unread, int((wrong > 0).sum())
         yield rate._replace(bounds=(bad / total, (bad + unread) / total) if unread else None)
         if judged and held.any():  # judges may differ where runs are compared
             yield rate._replace(where=slice_of(form=rows.form), uses=PAIR)
-
-
-def _why_no_verdict(own: ScoredAnswers, by: str) -> str:
-    """Return why no answer is right or wrong by an answer metric."""
-    if by == UNKNOWN_TARGET and own.settings.known_by == "probe":
-        return own.rows.reasons.get(P_IK, "no short answer of these facts has a P(IK)")
-    return "no answer has a verdict" if has_graded(own.rows) else NO_GOLDS
-
-
-def metrics_of(rows: FormRows) -> list[str]:
-    """Return the answer metrics, the run's judge first: the best truth there is."""
-    return [by for by in rows.wrong if by != UNKNOWN_TARGET]
+    if rows.unknown is not None:
+        held, where = ~np.isnan(rows.unknown), slice_of(against="unknown")
+        lost = int((~held).sum())
+        yield own.share("share_unknown", where, rows.unknown > 0, held, RUN, lost, why)
 
 
 def by_tier(own: ScoredAnswers) -> Iterator[Declared]:
@@ -385,100 +362,58 @@ def counts(own: ScoredAnswers) -> Iterator[Estimate]:
 def ranked(own: ScoredAnswers) -> Iterator[Declared]:
     """Yield the AUROC of scores, within type where there are types; PRR and AURAC of the main ones.
 
-    All scores against the judge, the main ones against other metrics and *unknown*.
+    All scores against the judge, the main ones against other answer metrics too.
     """
     rows = own.rows
     for by, name in product(rows.wrong, rows.scores):
-        if (by != rows.judge and name not in MAIN) or _circular(own, by, name):
+        judged, main = by == rows.judge, name in MAIN
+        if not judged and (by in COARSE or not main):
             continue
         score, wrong = ranked_values(rows, name), rows.wrong[by]
-        where = slice_of(against=by, score=name)
-        for kind, strata in _rankings(own, by, name):
-            metric = auroc if strata is None else within_auroc
-            area = Weighted(metric, partial(_area, kind, unconverged(rows, name)))
+        where, both = slice_of(against=by, score=name), ~np.isnan(score + wrong)
+        missing, note = int((~both).sum()), rows.notes.get(name)
+        ways: list[tuple[str, Any]] = [("auroc", rows.folds.get(name))]
+        if judged and own.types is not None:
+            ways.append(("auroc_within", strata_of(rows, name, own.types)))
+        for kind, strata in ways:
+            estimate = partial(_ranking, partial(bootstrap_auroc, name=kind), note)
+            area = Weighted(auroc if strata is None else within_auroc, estimate)
             of = Counted(own.facts, area, [score, wrong, *([] if strata is None else [strata])])
-            paired = in_pairs(np.where(of.counts, wrong, np.nan), strata)
-            uses = _uses(rows, by, name) - (frozenset() if paired else STUDY)
-            yield own.number(kind, where, of, uses, int((~of.counts).sum()))
-        if by == rows.judge and name in MAIN:
-            for kind, rejection in (("prr", PRR), ("aurac", AURAC)):
+            uses = RUN | (PEOPLE if judged and main else frozenset())
+            if in_pairs(np.where(both, wrong, np.nan), strata):
+                uses |= STUDY
+            yield own.number(kind, where, of, uses, missing)
+        if judged and main:
+            for kind, metric, own_of in (("prr", prr, bootstrap_prr), ("aurac", aurac, _kept_area)):
+                rejection = Weighted(metric, partial(_ranking, own_of, None))
                 of = Counted(own.facts, rejection, [score, wrong])
-                yield own.number(kind, where, of, missing=int((~of.counts).sum()))
+                yield own.number(kind, where, of, missing=missing)
 
 
-def _rankings(own: ScoredAnswers, by: str, name: str) -> list[tuple[str, Any]]:
-    """Return how a score is ranked, with the strata of each: by other metrics in one way only."""
-    plain = "auroc", own.rows.folds.get(name)
-    if own.types is None:
-        return [plain]
-    within = "auroc_within", strata_of(own.rows, name, own.types)
-    if by == own.rows.judge:
-        return [plain, within]
-    return [within] if by == UNKNOWN_TARGET else [plain]
-
-
-def _uses(rows: FormRows, by: str, name: str) -> frozenset[Use]:
-    """Return where the AUROC of a score against an answer metric is used."""
-    if by == rows.judge:
-        return RUN | STUDY | (PEOPLE if name in MAIN else frozenset())
-    if by == UNKNOWN_TARGET:
-        return RUN
-    return (frozenset() if by in COARSE else RUN) | (STUDY if name in CORE else frozenset())
-
-
-def _circular(own: ScoredAnswers, by: str, name: str) -> bool:
-    """Tell whether a score decided itself what is unknown."""
-    return by == UNKNOWN_TARGET and name == P_IK and own.settings.known_by == "probe"
-
-
-def unconverged(rows: FormRows, name: str) -> str | None:
-    """Return how many fits of a learned score did not converge; ``None`` where all did."""
-    converged, fits = rows.converged.get(name, (0, 0))
-    return f"{fits - converged} of {fits} fits did not converge" if converged < fits else None
-
-
-def _area(
-    name: str,
+def _ranking(
+    estimate: Callable[..., Estimate],
     note: str | None,
     score: Floats,
     wrong: Floats,
-    strata: Any = None,
-    *,
+    *strata: NDArray[Any],
     clusters: NDArray[Any],
     **resampling: int,
 ) -> Estimate:
-    """Return the AUROC with its interval, and why it may be no ranking."""
+    """Return the estimate of the answers that count, and why it may be no ranking."""
     use = ~(np.isnan(score) | np.isnan(wrong))
-    y, held = wrong[use], None if strata is None else strata[use]
-    area = bootstrap_auroc(score[use], y, held, clusters=clusters[use], name=name, **resampling)
-    few = _few(y) or (None if in_pairs(y, held) else FEW_PAIRS)
-    return msgspec.structs.replace(area, problem=few or area.problem or note)
+    columns = [column[use] for column in (score, wrong, *strata)]
+    found = estimate(*columns, clusters=clusters[use], **resampling)
+    y = columns[1]
+    few = too_few(int(y.sum()), int((1 - y).sum()))
+    if few is None and not in_pairs(*columns[1:]):
+        few = FEW_PAIRS
+    return msgspec.structs.replace(found, problem=few or found.problem or note)
 
 
-def _rejection(
-    score: Floats, wrong: Floats, *, clusters: NDArray[Any], n: int, seed: int
-) -> Estimate:
-    """Return the PRR with its interval, and why it may be no ranking."""
-    use = ~(np.isnan(score) | np.isnan(wrong))
-    ratio = bootstrap_prr(score[use], wrong[use], clusters=clusters[use], n=n, seed=seed)
-    return msgspec.structs.replace(ratio, problem=_few(wrong[use]) or ratio.problem)
-
-
-def _kept_area(
-    score: Floats, wrong: Floats, *, clusters: NDArray[Any], n: int, seed: int
-) -> Estimate:
-    """Return the AURAC, without an interval, and why it may be no ranking."""
-    use = ~(np.isnan(score) | np.isnan(wrong))
-    value = aurac(score[use], wrong[use])
-    kept = None if value is None else or_none(value)
-    return Estimate("aurac", value=kept, n=int(use.sum()), problem=_few(wrong[use]))
-
-
-PRR, AURAC = Weighted(prr, _rejection), Weighted(aurac, _kept_area)
-
-
-def _few(wrong: Floats) -> str | None:
-    return too_few(int(wrong.sum()), int((1 - wrong).sum()))
+def _kept_area(score: Floats, wrong: Floats, **resampling: Any) -> Estimate:
+    """Return the AURAC, without an interval."""
+    area = aurac(score, wrong)
+    return Estimate("aurac", value=None if area is None else or_none(area), n=len(score))
 
 
 def ranked_values(rows: FormRows, method: str) -> Floats:
@@ -487,7 +422,7 @@ def ranked_values(rows: FormRows, method: str) -> Floats:
     return rows.scores[method] if fold is None else fold_ranks(rows.scores[method], fold)
 
 
-def in_pairs(wrong: Floats, strata: Any) -> bool:
+def in_pairs(wrong: Floats, strata: Any = None) -> bool:
     """Tell whether enough answers of each kind stand in a pair within strata."""
     pairs = pairs_of(wrong, strata)
     return min(pairs.wrong, pairs.right) >= FEWEST
@@ -497,9 +432,6 @@ def unranked(own: ScoredAnswers) -> Iterator[Estimate]:
     """Yield the scores that have no AUROC, and why."""
     for method, reason in own.rows.reasons.items():
         yield Estimate("auroc", own.by_judge + slice_of(score=method), problem=reason)
-    for by, name in product(own.rows.wrong, own.rows.scores):
-        if _circular(own, by, name):
-            yield Estimate("auroc", slice_of(against=by, score=name), problem=CIRCULAR)
 
 
 def best_of(own: ScoredAnswers) -> Iterator[Estimate]:
@@ -564,12 +496,9 @@ def hedged(own: ScoredAnswers) -> Iterator[Declared]:
     for column in (rows.told, rows.outcome):
         unread |= False if column is None else np.isnan(column)
     lost = int((unread if rows.ungraded is None else unread & ~rows.ungraded).sum())
-    for name, hits, held in (
-        ("coverage_of_words", given, use),
-        ("risk_of_words", own.wrong > 0, given),
-    ):
-        why = "it hedged every answer"
-        yield own.share(name, where, hits, held, missing=lost, why=why)
+    yield own.share("coverage_of_words", where, given, use, missing=lost)
+    why = "it hedged every answer"
+    yield own.share("risk_of_words", where, own.wrong > 0, given, missing=lost, why=why)
 
 
 # ---- beside other runs
@@ -616,7 +545,7 @@ def _learned_elsewhere(own: ScoredAnswers, data: Sequence[ComparedRun]) -> Itera
         standardize=first.settings.p_ik.standardize,
     )
     of = Counted(own.facts, Weighted(auroc, bootstrap_auroc), [value[here], own.wrong])
-    if in_pairs(own.wrong[of.counts], None):
+    if in_pairs(own.wrong[of.counts]):
         where = judged.by_judge + slice_of(score=OTHER_DATA)
         yield own.number("auroc", where, of, STUDY)
 
@@ -635,7 +564,7 @@ def audits(own: ScoredAnswers) -> Iterator[Estimate]:
     rows, metric = own.rows, own.rows.wrong["rouge_l"]
     for name in filter(rows.scores.__contains__, AUDITED):
         use = ~np.isnan(rows.scores[name] + metric + own.wrong + rows.words)
-        if not all(in_pairs(wrong[use], None) for wrong in (metric, own.wrong)):
+        if not all(in_pairs(wrong[use]) for wrong in (metric, own.wrong)):
             continue
         audit = length_audit(
             rows.scores[name],
@@ -658,7 +587,7 @@ def rejected(own: ScoredAnswers) -> Iterator[Declared]:
     """
     rows = own.rows
     right = (own.wrong == 0) & ~np.isnan(rows.words)
-    for by in metrics_of(rows) if right.any() else ():
+    for by in rows.wrong if right.any() else ():
         if by == rows.judge:
             continue
         use, where = right & ~np.isnan(rows.wrong[by]), slice_of(against=by)
@@ -683,7 +612,7 @@ def rejected(own: ScoredAnswers) -> Iterator[Declared]:
 
 def agreements(own: ScoredAnswers) -> Iterator[Declared]:
     """Yield the agreement of every two metrics."""
-    for first, second in combinations(metrics_of(own.rows), 2):
+    for first, second in combinations(own.rows.wrong, 2):
         one, other = own.rows.wrong[first], own.rows.wrong[second]
         where = slice_of(against=first, metric=second)
         both = ~(np.isnan(one) | np.isnan(other))
@@ -728,9 +657,9 @@ def declined(own: ScoredAnswers) -> Iterator[Declared]:
         return
     yield from _abstained(own, rows.withheld, none, own.by_judge, PEOPLE)
     if own.types is not None:
-        cells = abstention_cells(rows.withheld, none)
-        of = Counted(own.facts, GAP_WITHIN, [cells], kinds=own.types)
-        yield own.number("abstention_gap_within", own.by_judge, of, _beside(cells >= 0))
+        cells, name = abstention_cells(rows.withheld, none), "abstention_gap_within"
+        of = Counted(own.facts, gap_of_cells(name, within=True), [cells], kinds=own.types)
+        yield own.number(name, own.by_judge, of, _beside(cells >= 0))
     if rows.told is not None:
         yield from _abstained(own, rows.told, none, own.by_judge + TOLD)
     yield from _worth(own)
@@ -754,7 +683,7 @@ def _abstained(
         ends = (count / total, (count + lost[-1]) / total) if lost[-1] and held.any() else None
         yield share._replace(bounds=ends)
     cells = abstention_cells(withheld, unanswerable)
-    of = Counted(own.facts, gap_of_cells("abstention_gap", *lost), [cells])
+    of = Counted(own.facts, gap_of_cells("abstention_gap", lost), [cells])
     yield own.number("abstention_gap", where, of, _beside(cells >= 0) | people)
 
 
@@ -772,38 +701,25 @@ LACKING = {
 }
 
 
-def gap_of_cells(name: str, lost_without: int = 0, lost_with: int = 0) -> Sums:
-    """Return the family of one gap, of the cells of :func:`abstention_cells`.
+def gap_of_cells(name: str, lost: Sequence[int] = (0, 0), *, within: bool = False) -> Sums:
+    """Return the family of one gap, of the cells of :func:`abstention_cells`, or ``within`` types.
 
-    ``lost_without`` and ``lost_with`` are answers without a verdict, to questions without an answer
-    and with one.
+    ``lost`` are answers without a verdict, to questions without an answer and with one.
     """
 
     def of(cells: Floats) -> dict[str, Floats]:
-        return {name: cell_rates(cells)["J"]}
+        return {name: within_rates(cells)["J_within"] if within else cell_rates(cells)["J"]}
 
     def own(cells: Floats, n: int, seed: int) -> dict[str, Estimate]:
-        gap = bootstrap_cells(cells, None, n, seed, lost_with, lost_without)["J"]
-        return {name: _or_lacking(name, gap)}
+        if within:
+            gap = bootstrap_within(cells, n=n, seed=seed)["J_within"]
+        else:
+            gap = bootstrap_cells(cells, None, n, seed, lost[1], lost[0])["J"]
+        why = LACKING.get(name) if gap.value is None else None
+        return {name: msgspec.structs.replace(gap, problem=why or gap.problem)}
 
     return Sums(of, 6, own)
 
-
-def _of_types(cells: Floats) -> dict[str, Floats]:
-    return {"abstention_gap_within": within_rates(cells)["J_within"]}
-
-
-def _within_types(cells: Floats, n: int, seed: int) -> dict[str, Estimate]:
-    name = "abstention_gap_within"
-    return {name: _or_lacking(name, bootstrap_within(cells, n=n, seed=seed)["J_within"])}
-
-
-def _or_lacking(name: str, gap: Estimate) -> Estimate:
-    why = LACKING.get(name) if gap.value is None else None
-    return msgspec.structs.replace(gap, problem=why or gap.problem)
-
-
-GAP_WITHIN = Sums(_of_types, 6, _within_types)
 
 #: the confidence target at which a wrong answer costs as much as a right one is worth
 EVEN = 0.5
@@ -811,27 +727,22 @@ EVEN = 0.5
 
 def _worth(own: ScoredAnswers) -> Iterator[Declared]:
     """Yield the share of right answers minus that of wrong ones."""
-    outcome = own.rows.outcome
+    outcome, name, graded = own.rows.outcome, "right_minus_wrong", has_graded(own.rows)
     if outcome is None:
         return
-    metric = Weighted(partial(confidence_target_utility, target=EVEN), _own_worth, combined=False)
-    uses, missing = _beside(~np.isnan(outcome)), int(np.isnan(outcome).sum())
-    if not has_graded(own.rows):
-        metric, uses, missing = metric._replace(own=_no_golds), RUN, 0
-    of = Counted(own.facts, metric, [outcome])
-    yield own.number("right_minus_wrong", own.by_judge, of, uses, missing)
+    worth = partial(confidence_target_utility, target=EVEN)
 
+    def estimate(column: Floats, *, clusters: NDArray[Any], **resampling: Any) -> Estimate:
+        use = ~np.isnan(column)
+        if not graded:
+            return Estimate(name, problem=NO_GOLDS)
+        resampling |= {"clusters": clusters[use], "limits": (-1.0, 1.0), "name": name}
+        return bootstrap(worth, column[use], **resampling)
 
-def _own_worth(outcome: Floats, *, clusters: NDArray[Any], n: int, seed: int) -> Estimate:
     read = ~np.isnan(outcome)
-    return bootstrap(
-        confidence_target_utility, outcome[read], target=EVEN, clusters=clusters[read],
-        n=n, seed=seed, limits=(-1.0, 1.0), name="right_minus_wrong",
-    )  # fmt: skip
-
-
-def _no_golds(outcome: Floats, **resampling: Any) -> Estimate:
-    return Estimate("right_minus_wrong", problem=NO_GOLDS)
+    uses, missing = (_beside(read), int((~read).sum())) if graded else (RUN, 0)
+    of = Counted(own.facts, Weighted(worth, estimate, combined=False), [outcome])
+    yield own.number(name, own.by_judge, of, uses, missing)
 
 
 def has_graded(rows: FormRows) -> bool:

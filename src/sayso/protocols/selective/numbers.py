@@ -79,7 +79,6 @@ NUMBERS = MetricTable(
         "share declined without the passage, minus share declined with it (0 = blind)",
         "Of the questions that were asked both with their passage and without it.",
         symbol="passage gap",
-        definition="share of questions declined without the passage, minus that with it",
         notation="gap",
         higher=True,
         limits=(-1.0, 1.0),
@@ -106,8 +105,6 @@ NUMBERS = MetricTable(
         "share declined with another passage, minus share declined with its own (0 = blind)",
         "Of the questions asked with their passage and with another one that does not say it.",
         symbol="other-passage gap",
-        definition="share of questions declined with a passage that does not contain the answer, "
-        "minus that with the passage that does",
         notation="gap",
         higher=True,
         limits=(-1.0, 1.0),
@@ -188,10 +185,7 @@ NUMBERS = MetricTable(
     Metric(
         "share_unknown",
         "facts that it does not know",
-        (
-            "Share of the facts of which no sampled answer is right. With --known-by probe, P(IK) "
-            "decides instead."
-        ),
+        "Share of the facts of which no sampled answer is right.",
     ),
     Metric(
         "draws_alike",
@@ -353,7 +347,6 @@ METRIC_NAMES = {
     "squad_f1": "SQuAD F1",
     "exact_match": "exact match",
     "contains": "contains reference",
-    "unknown": "unknown",
     "bert_score": "BERTScore",
     "llm_blind": "blind grader",
 }

@@ -7,7 +7,7 @@ answer that declines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -315,25 +315,16 @@ def _names_of(scores: Iterable[str]) -> dict[str, str]:
     return {label: name for name in scores if (label := score_label(name)) != name}
 
 
-#: what a column of AUROC for facts that no draw got right means
-OF_UNKNOWN = (
-    "AUROC for facts that no draw got right, whatever the answer said. Scores that compare draws "
-    "use some of the same draws."
-)
-
-
 def every_score_table(results: SelectiveResults, form: str) -> NumberTable:
     """Return how well the scores of a form that have a value rank its answers, the best first."""
     names = ["auroc_within"] * results.within(form) + ["auroc"]
     caption = f"All scores against {line(results.judge(form), 60)}, {FORMS[form]}"
-    return _scores_table(results, form, caption, names, {})
+    return _scores_table(results, form, caption, names)
 
 
 def main_scores_table(results: SelectiveResults, form: str) -> NumberTable:
     """Return further numbers of the main scores of a form, the best first."""
-    unknown = "auroc_within" if results.within(form) else "auroc"
-    caption = f"Main scores, {FORMS[form]}"
-    return _scores_table(results, form, caption, ["prr", "aurac"], {"unknown": unknown})
+    return _scores_table(results, form, f"Main scores, {FORMS[form]}", ["prr", "aurac"])
 
 
 def _scores_table(
@@ -341,21 +332,18 @@ def _scores_table(
     form: str,
     caption: str,
     names: Sequence[str],
-    others: Mapping[str, str],
 ) -> NumberTable:
-    """Return numbers of scores against the judge, and against ``others``."""
-    judge = results.judge(form)
-    columns = {NUMBERS[name].column: (name, judge) for name in names}
-    columns |= {against: (name, against) for against, name in others.items()}
+    """Return numbers of scores against the judge."""
+    of = {"form": form, "against": results.judge(form)}
     means = {NUMBERS[name].column: NUMBERS[name].meaning for name in names}
-    held = {score for score, _ in results.by("score", names[-1], form=form, against=judge)}
+    held = {score for score, _ in results.by("score", names[-1], **of)}
     ranked = [score for score in results.ranked(form) if score in held]
     return grid(
         caption,
         _named(ranked),
-        columns,
-        lambda score, of: results.get(of[0], form=form, against=of[1], score=score),
-        meanings=means | {"unknown": OF_UNKNOWN} | _names_of(ranked),
+        {NUMBERS[name].column: name for name in names},
+        lambda score, name: results.get(name, **of, score=score),
+        meanings=means | _names_of(ranked),
     )
 
 

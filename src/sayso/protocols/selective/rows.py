@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sayso.answers.lexical import contains, exact_match, reference_texts, rouge_l, squad_f1
 from sayso.judges.judge import WITHHELD
-from sayso.metrics.arrays import Floats, codes
+from sayso.metrics.arrays import Floats
 from sayso.metrics.length_audit import Threshold
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import KNOWN, UNREADABLE, draws_by_question, probe_state
@@ -24,7 +24,6 @@ from sayso.protocols.protocol import Run
 from sayso.protocols.selective.passages import AGAIN, AskedAgain, shown_passages
 from sayso.protocols.selective.settings import (
     BERT,
-    UNKNOWN_TARGET,
     Settings,
     asked_forms,
     further_metrics,
@@ -39,7 +38,7 @@ from sayso.storage.run_folder import Manifest, RunFolder
 
 #: the model's words as a score: 1 where it hedged when asked to voice doubt, 0 where it did not
 WORDS = "words"
-#: P(IK) of each data set, learned on the others
+#: P(IK) that was learned on the other data sets of a study
 OTHER_DATA = "p_ik_other_data"
 
 
@@ -48,12 +47,12 @@ class FormRows(NamedTuple):
 
     ``facts`` names each row by (question asked, short question), ``scores`` has a column for each
     method, ``reasons`` why a method has no value at all. ``wrong`` by answer metric: 1 incorrect,
-    0 correct; under ``"unknown"`` 1 where no draw of the question was right. ``values`` are the
-    continuous metrics, ``words`` how many words the scored text has, ``judge`` the answer metric
-    that the run's judge is. ``unread`` counts facts whose verdict could not be read. ``converged``
-    are, by learned score, the fits that converged and all of them, ``folds`` which answers one fit
-    predicted: only those can be ranked (:func:`strata_of`). ``reference_words`` is how many words
-    the first reference has. ``unanswerable`` are questions that nobody can answer, ``withheld``
+    0 correct. ``values`` are the continuous metrics, ``words`` how many words the scored text has,
+    ``judge`` the answer metric that the run's judge is. ``unread`` counts facts whose verdict could
+    not be read. By learned score, ``notes`` say which fits did not converge, and ``folds`` which
+    answers one fit predicted: only those can be ranked (:func:`strata_of`). ``reference_words`` is
+    how many words the first reference has. ``unknown`` is 1 where no draw of the question was
+    right. ``unanswerable`` are questions that nobody can answer, ``withheld``
     answers that state no value. ``told`` are the same of the answer of a model told to express
     uncertainty; ``None`` if it never was.
     """
@@ -69,9 +68,9 @@ class FormRows(NamedTuple):
     values: dict[str, Floats]
     words: Floats
     unread: int
-    dataset: NDArray[np.str_]
-    converged: dict[str, tuple[int, int]]
+    notes: dict[str, str]
     folds: dict[str, NDArray[np.int64]]
+    unknown: Floats | None = None
     reference_words: Floats | None = None
     withheld: Floats | None = None
     told: Floats | None = None
@@ -180,8 +179,6 @@ def load_rows(run: Run, settings: Settings, judge: str) -> dict[str, FormRows]:
         rows = _rows(run, form, facts, settings, judge, state)
         rows = with_probe(rows, [fact.target for fact in facts], run, settings)
         rows = with_text_only(rows, facts, settings)
-        if settings.known_by == "probe":
-            rows = known_by_probe(rows, rows if form == "short" else forms.get("short"))
         # length and the text alone first, the model's words last
         names = sorted(
             rows.scores,
@@ -224,33 +221,20 @@ def _facts(
             yield _FactRow(target_of(g, short), g.question, by_id[short], text, verdicts)
 
 
-class ReadColumns(NamedTuple):
-    """What one reader says of the facts of a form, in the order of :class:`FormRows`.
-
-    ``places`` are those of the verdicts (answer, short question), ``read`` tells where there is
-    one. ``wrong`` and ``withheld`` as in :class:`FormRows`, by the judge's verdicts.
-    """
-
-    places: list[tuple[str, str]]
-    read: NDArray[np.bool_]
-    wrong: Floats
-    withheld: Floats
-
-
-def columns_as_read(run: Run, form: str, settings: Settings, judge: str) -> ReadColumns:
-    """Return what the verdicts of a form say, without any score of its answers."""
-    by_id = {q.id: q for q in run.questions}
-    answers = [g for g in run.generations(form) if not g.instructed]
-    facts = list(_facts(run, form, answers, by_id, judge))
+def as_read(
+    rows: FormRows, people: Run, settings: Settings
+) -> tuple[FormRows, list[tuple[str, str]], NDArray[np.bool_]]:
+    """Return the rows by other verdicts, the places of these, and where there is one."""
+    by_id = {q.id: q for q in people.questions}
+    answers = [g for g in people.generations(rows.form) if not g.instructed]
+    facts = list(_facts(people, rows.form, answers, by_id, rows.judge))
     places = [(g.id, short) for g in answers for short in by_id[g.question].parts or (g.question,)]
-    own = [fact.verdicts.get(judge) for fact in facts]
-    labeled = _without_golds(facts, judge)
-    return ReadColumns(
-        places,
-        np.array([v is not None and v.value is not None for v in own], dtype=np.bool_),
-        _judged(facts, settings, judge, labeled=labeled)[judge],
-        np.array([_withheld(f.question, v) for f, v in zip(facts, own, strict=True)]),
-    )
+    own = [fact.verdicts.get(rows.judge) for fact in facts]
+    labeled = _without_golds(facts, rows.judge)
+    wrong = _judged(facts, settings, rows.judge, labeled=labeled)[rows.judge]
+    withheld = np.array([_withheld(f.question, v) for f, v in zip(facts, own, strict=True)])
+    read = np.array([v is not None and v.value is not None for v in own], dtype=np.bool_)
+    return rows._replace(wrong={rows.judge: wrong}, withheld=withheld), places, read
 
 
 def _rows(
@@ -263,25 +247,16 @@ def _rows(
 ) -> FormRows:
     scores, reasons = _scores(run, form, facts)
     values, words, reference_words = _word_metrics(facts)
-    graded = _graded(run, form, facts, settings)
     labeled = _without_golds(facts, judge)
     wrong = _judged(facts, settings, judge, labeled=labeled)
-    cuts = {
-        "rouge_l": Threshold(settings.rouge_threshold),
-        "squad_f1": Threshold(settings.f1_threshold, strict=False),
-    }
-    for name, column in values.items():
-        wrong[name] = 1 - cuts.get(name, Threshold(0.5)).correct(column)
-    cuts |= {name: Threshold(settings.bert_threshold) for name in graded if name.startswith(BERT)}
-    for name, column in graded.items():
-        values[name] = column
-        wrong[name] = 1 - cuts.get(name, Threshold(0.5)).correct(column)
-    if state:
-        wrong[UNKNOWN_TARGET] = _unknown(facts, state)
+    values |= _graded(run, form, facts, settings)
+    wrong |= {name: 1 - cut_of(name, settings).correct(of) for name, of in values.items()}
+    unknown = _unknown(facts, state) if state else None
     lacking = any(ungraded(f.question) for f in facts) and not labeled
     if lacking and not any(f.question.golds for f in facts):
         # what is left are the questions without an answer: no picture of the errors
         wrong = {name: np.full(len(facts), np.nan) for name in wrong}
+        unknown = None if unknown is None else np.full(len(facts), np.nan)
     # in sorted order, so that no number depends on the order of the questions
     clusters = clusters_of(run.questions)
     entities = {e: i for i, e in enumerate(sorted({clusters[f.question.id] for f in facts}))}
@@ -297,9 +272,9 @@ def _rows(
         values=values,
         words=words,
         unread=sum(_unread(f.verdicts.get(judge)) for f in facts),
-        dataset=np.array([f.question.dataset for f in facts], dtype=np.str_),
-        converged={},
+        notes={},
         folds={},
+        unknown=unknown,
         reference_words=reference_words,
         withheld=np.array([_withheld(f.question, f.verdicts.get(judge)) for f in facts]),
         told=_told(run, form, facts),
@@ -481,7 +456,7 @@ def withheld_values(verdict: Verdict | None) -> float:
     return float(verdict.stance in WITHHELD)
 
 
-# ---- answer metrics of words
+# ---- answer metrics of words, and from which value on an answer is right
 
 #: name -> function of (references, answer)
 LEXICAL = {
@@ -490,6 +465,17 @@ LEXICAL = {
     "exact_match": exact_match,
     "contains": contains,
 }
+
+
+def cut_of(metric: str, settings: Settings) -> Threshold:
+    """Return where a run cuts an answer metric that has values."""
+    if metric.startswith(BERT):
+        return Threshold(settings.bert_threshold)
+    cuts = {
+        "rouge_l": Threshold(settings.rouge_threshold),
+        "squad_f1": Threshold(settings.f1_threshold, strict=False),
+    }
+    return cuts.get(metric, Threshold(0.5))
 
 
 # ---- P(IK): a probe on the hidden states of the answers, by cross-fitting
@@ -505,8 +491,6 @@ LEXICAL = {
 # is stored: the states were read once, when the answers were. Folds that did not converge are
 # counted, and what cannot be fitted says why.
 
-#: above this the probe says that the model does not know
-HALF = 0.5
 NOT_STORED = "needs hidden states, which this run did not read"
 
 
@@ -522,7 +506,7 @@ def with_probe(rows: FormRows, targets: Sequence[str], run: Run, settings: Setti
         return rows
     stored = run.states(array_of(rows.form, settings))
     if stored is None:
-        return _without(rows, dict.fromkeys((P_IK, OTHER_DATA), NOT_STORED))
+        return _without(rows, P_IK, NOT_STORED)
     ids, states = stored
     place = {target: n for n, target in enumerate(ids)}
     X = np.full((rows.size, states.shape[1]), np.nan)
@@ -539,30 +523,19 @@ def fit_probe(rows: FormRows, X: Floats, settings: Settings) -> FormRows:
     folds = min(settings.p_ik.folds, len(np.unique(rows.entity[use])))
     if len(np.unique(wrong[use])) < 2:
         reason = f"a probe needs right and wrong answers to learn from; all {use.sum()} are alike"
-        return _without(rows, dict.fromkeys((P_IK, OTHER_DATA), reason))
+        return _without(rows, P_IK, reason)
     if folds < 2:
-        return _without(rows, dict.fromkeys((P_IK, OTHER_DATA), "all answers are about one entity"))
+        return _without(rows, P_IK, "all answers are about one entity")
     rng = np.random.default_rng(settings.ci_seed)
     fold = folds_of(use, rows.entity, folds, rng)
     standardize = settings.p_ik.standardize
     value, probes = cross_fit_splits(X, wrong, splits_of(fold), standardize=standardize)
-    columns = {P_IK: value}
-    names = np.unique(rows.dataset)
-    if len(names) > 1:
-        columns[OTHER_DATA], more = cross_fit_splits(
-            X, wrong, _other_data(rows), standardize=standardize
-        )
-        reasons = {} if more else {OTHER_DATA: "the other data sets have answers of one kind only"}
-    else:
-        reason = "needs several data sets: sayso study trains it on the others"
-        reasons, more = {OTHER_DATA: reason}, []
-    kept = {n: v for n, v in columns.items() if n not in reasons}
-    fits = {P_IK: probes, OTHER_DATA: more}
+    failed = sum(not probe.converged for probe in probes)
+    note = {P_IK: f"{failed} of {len(probes)} fits did not converge"} if failed else {}
     return rows._replace(
-        scores={**rows.scores, **kept},
-        reasons={**rows.reasons, **reasons},
-        folds={**rows.folds, P_IK: fold, OTHER_DATA: codes(rows.dataset)},
-        converged={n: (sum(p.converged for p in fits[n]), len(fits[n])) for n in kept},
+        scores={**rows.scores, P_IK: value},
+        folds={**rows.folds, P_IK: fold},
+        notes={**rows.notes, **note},
     )
 
 
@@ -572,30 +545,12 @@ def with_text_only(rows: FormRows, facts: Sequence[_FactRow], settings: Settings
     wrong = np.where([fact.text is None for fact in facts], np.nan, rows.wrong[rows.judge])
     found = text_only(ngrams_of, wrong, rows.entity, seed=settings.ci_seed)
     if isinstance(found, str):
-        return _without(rows, {TEXT_ONLY: found})
+        return _without(rows, TEXT_ONLY, found)
     return rows._replace(
         scores={**rows.scores, TEXT_ONLY: found.value},
         folds={**rows.folds, TEXT_ONLY: found.fold},
     )
 
 
-def _other_data(rows: FormRows) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Yield for each data set the rows of the others, none about its own entities, and its rows."""
-    for name in np.unique(rows.dataset):
-        own = rows.dataset == name
-        yield ~own & ~np.isin(rows.entity, rows.entity[own]), own
-
-
-def _without(rows: FormRows, reasons: Mapping[str, str]) -> FormRows:
-    return rows._replace(reasons={**rows.reasons, **reasons})
-
-
-def known_by_probe(rows: FormRows, short: FormRows | None) -> FormRows:
-    """Return the rows with *unknown* decided by P(IK) of each fact's own short question."""
-    by_question: dict[str, float] = {}
-    if short is not None and P_IK in short.scores:
-        questions = (question for _, question in short.facts)
-        by_question = dict(zip(questions, short.scores[P_IK].tolist(), strict=True))
-    p = np.array([by_question.get(question, np.nan) for _, question in rows.facts], dtype=float)
-    unknown = np.where(np.isnan(p), np.nan, (p > HALF).astype(float))
-    return rows._replace(wrong={**rows.wrong, UNKNOWN_TARGET: unknown})
+def _without(rows: FormRows, score: str, reason: str) -> FormRows:
+    return rows._replace(reasons={**rows.reasons, score: reason})

@@ -41,8 +41,6 @@ PAPER_TOKENS = {"sentence": 100, "short": 50}
 STOP = ("\n", "Question:", "Context:")
 #: answer metrics that take a model
 BERT, BLIND = "bert_score", "llm_blind"
-#: name that *unknown* has among the answer metrics
-UNKNOWN_TARGET = "unknown"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,11 +152,6 @@ class Settings:
         "number of samples judged to tell known facts from unknown ones; 0 judges none and "
         "omits the numbers on unknown facts",
     )
-    known_by: Literal["draws", "probe"] = measure_field(
-        "draws",
-        "what decides that a fact is unknown: the judged samples (draws), or a P(IK) score "
-        "above one half (probe)",
-    )
     abstained: Literal["incorrect", "excluded"] = measure_field(
         "incorrect",
         "whether an answer that states no value counts as incorrect (as in the paper) or is "
@@ -181,8 +174,6 @@ def check(settings: Settings) -> None:
             f"mode is {settings.mode}, which applies only to the paper's frame: add --prompts "
             "paper, or leave mode out"
         )
-    if settings.known_by == "probe" and not wants_probe(settings):
-        raise InputError("known_by is 'probe', which needs p_ik among the scores")
     chosen_methods(settings)
     for name in further_metrics(settings):
         kind, _, model = name.partition(":")
