@@ -259,13 +259,13 @@ def figure7(shown: LayoutRuns) -> list[NumberTable]:
 
 
 class _RatedClaim(NamedTuple):
-    """A claim that is supported or not, its topic, its prompt, and the words of the claim."""
+    """A claim that is supported or not, its words, its topic, and the prompt of its text."""
 
     claim: Claim
+    words: frozenset[str]
     topic: str
     prompt: str
     supported: bool
-    words: frozenset[str]
 
 
 def table2(shown: LayoutRuns) -> list[NumberTable]:
@@ -316,9 +316,8 @@ def _rated(texts: rows.LongAnswers) -> list[_RatedClaim]:
     for n in np.flatnonzero(texts.rated).tolist():
         claim, g = texts.claims[n], texts.kept[int(texts.text[n])]
         words = frozenset(t.stem for t in tokens(claim.text) if t.text not in STOP)
-        supported = bool(texts.label[n] == rows.SUPPORTED)
-        prompt = g.request.messages[-1].content
-        found.append(_RatedClaim(claim, g.question, prompt, supported, words))
+        prompt, right = g.request.messages[-1].content, bool(texts.label[n] == rows.SUPPORTED)
+        found.append(_RatedClaim(claim, words, g.question, prompt, right))
     return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple, get_args
 
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats, divide
 from sayso.metrics.factuality import (
+    LABELS,
     Curve,
     cross_fit,
     curve_correlation,
@@ -50,7 +51,6 @@ from sayso.protocols.declared import (
 from sayso.protocols.protocol import Beside, Run, stored_verdicts
 from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.rows import (
-    LABELS,
     PEOPLE,
     STAGE,
     SUPPORT,
@@ -220,12 +220,6 @@ RULES_CHECK = (
 )
 
 
-def counted_empty(e: Estimate) -> str:
-    """Return how many texts are empty, as part of a sentence: 1 of 5 texts is empty."""
-    few, all_texts = int(e.numerator or 0), int(e.denominator or 0)
-    return f"{few:,} of {all_texts:,} texts {'is' if few == 1 else 'are'} empty"
-
-
 def cautions(estimates: Sequence[Estimate], draws_vary: bool | None = None) -> list[str]:
     """Return sentences about claims without a label, and a model that answers by position.
 
@@ -273,7 +267,8 @@ def _lack(e: Estimate, why: str) -> str:
             "much these claims could change it."
         )
     if why == EMPTY:
-        return f"{counted_empty(e)} and left out."
+        few, every = int(e.numerator or 0), int(e.denominator or 0)
+        return f"{few:,} of {every:,} texts {'is' if few == 1 else 'are'} empty and left out."
     if why == NO_CLAIM:
         return f"{share} of the texts claim nothing. {SILENT}"
     return f"{share} of the answers lack some claims ({why}) and are left out of every number."
@@ -468,9 +463,7 @@ def answer_counts(texts: LongAnswers) -> Iterator[Estimate]:
     if kept:
         bare = kept - len(set(texts.text.tolist()))
         yield _count_share("answers_without_claims", bare, kept, slice_of(problem=NO_CLAIM))
-    lost = Counter(problem for problem in texts.problem if problem is not None)
-    for why, number in sorted(lost.items()):
-        yield _count_share("claims_without_label", number, claims, slice_of(problem=why))
+    yield from _by_reason("claims_without_label", texts.problem, claims)
     astray = int((texts.sentence < 0).sum())
     if astray:
         share = _count_share("claims_without_sentence", astray, claims)
@@ -482,9 +475,14 @@ def unread(run: Run, texts: LongAnswers) -> Iterator[Estimate]:
     mine = {g.id for g in texts.kept}
     splits = stored_verdicts(run, f"{STAGE}-claims")
     problems = (v.problem for v in splits if v.target in mine)
-    for problem, lost in sorted(Counter(p for p in problems if p is not None).items()):
-        where = slice_of(problem=problem)
-        yield _count_share("answers_without_claims", lost, len(texts.kept), where)
+    yield from _by_reason("answers_without_claims", problems, len(texts.kept))
+
+
+def _by_reason(name: str, problems: Iterable[str | None], of: int) -> Iterator[Estimate]:
+    """Yield the share of each problem that there is."""
+    counts = Counter(problem for problem in problems if problem is not None)
+    for problem, number in sorted(counts.items()):
+        yield _count_share(name, number, of, slice_of(problem=problem))
 
 
 # ---- whole texts: FActScore, its relatives, length
@@ -870,21 +868,14 @@ def across_models(
 
 def _by_order(own: OwnAnswers) -> Iterator[Estimate]:
     """Yield how often the order of the options changed the answer, and what was not understood."""
-    several, changed, low, weighed = 0, 0, 0, 0
-    for verdict in own.verdicts:
-        if verdict is None or not verdict.raw:
-            continue
-        names, _, mass = verdict.raw.partition("|")
-        options = [name for name in names.split(",") if name != "?"]
-        if len(options) > 1:
-            several += 1
-            changed += len(set(options)) > 1
-        if mass:
-            weighed += 1
-            low += float(mass) < LEAST_MASS
-    yield _count_share("order_flips", changed, several)
-    if weighed:
-        yield _count_share("not_understood", low, weighed)
+    raw = [v.raw.partition("|") for v in own.verdicts if v is not None and v.raw]
+    replies = [[name for name in names.split(",") if name != "?"] for names, _, _ in raw]
+    several = [options for options in replies if len(options) > 1]
+    masses = [float(mass) for _, _, mass in raw if mass]
+    yield _count_share("order_flips", sum(len({*one}) > 1 for one in several), len(several))
+    if masses:
+        low = sum(mass < LEAST_MASS for mass in masses)
+        yield _count_share("not_understood", low, len(masses))
 
 
 def _none_flips(

@@ -384,10 +384,8 @@ def curves_chart(
 def along_chart(results: SelfKnownResults, width: int) -> charts.Drawing | None:
     """Draw factuality along the text: of one method with SK and SU, or of every method."""
     methods = results.columns
-    series: dict[str, tuple[str, Place]] = {
-        name: (FACTUALITY, place) for name, place in methods.items()
-    }
-    if len(methods) == 1:
+    series = {name: (FACTUALITY, place) for name, place in methods.items()}
+    if panel := len(methods) == 1:
         (method,) = methods.values()
         asked = {**method, "mode": results.mode}
         series = {FACTUALITY: (FACTUALITY, method)}
@@ -396,7 +394,6 @@ def along_chart(results: SelfKnownResults, width: int) -> charts.Drawing | None:
         label: dict(results.by("part", name, **place)) for label, (name, place) in series.items()
     }
     lines = all(results.get("trend", **place).low is not None for place in methods.values())
-    panel = len(methods) == 1
     return curves_chart(curves, width, panel=panel, lines=lines)
 
 
@@ -469,13 +466,11 @@ def _tiles(results: SelfKnownResults) -> list[Tile]:
 
     What follows the order of the options is none.
     """
-    method = {"method": results.methods[0]} if len(results.methods) == 1 else None
-    turned = method is not None and _turned(results, method["method"]) > HALF
-    found = {
-        NUMBERS[name].titled: results.headline(name, method)
-        for name in (("factscore",) if turned else ("factscore", *OPINIONS))
-        if method is not None
-    }
+    if len(results.methods) != 1:
+        return []
+    (method,) = results.methods
+    names = ("factscore",) if _turned(results, method) > HALF else ("factscore", *OPINIONS)
+    found = {NUMBERS[name].titled: results.headline(name, {"method": method}) for name in names}
     return [Tile(label, [("", e)]) for label, e in found.items() if e is not None]
 
 

@@ -9,16 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.metrics.arrays import codes
-from sayso.metrics.factuality import Closed, position_bin
+from sayso.metrics.arrays import Floats, codes
+from sayso.metrics.factuality import LABELS, Closed, position_bin
 from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.protocols.protocol import Run, stored_verdicts
 from sayso.records import Claim, Generation, Sentence, Verdict, is_blank
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: codes of ``Texts.label``; -1 = no label
-LABELS = ("S", "NS", "IR")
+#: the first codes of ``LongAnswers.label``, which are places in ``LABELS``
 SUPPORTED, UNSUPPORTED = 0, 1
 #: the stage of all long answers, and the verdicts on their claims by people and by a reader
 STAGE = "long"
