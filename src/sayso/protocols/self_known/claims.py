@@ -29,7 +29,7 @@ from sayso.judges.claims import (
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.judge import Item, Judge, engine_of
 from sayso.judges.support import LlmSupport, NliSupport, RulesSupport
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import Run, stored_verdicts
 from sayso.protocols.self_known.rows import RESPONSIVE, SET_ASIDE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN, Settings, modes_of
 from sayso.protocols.settings import folder_setting
@@ -194,10 +194,7 @@ def splitting_notices(texts: Sequence[Claimed]) -> list[str]:
             f"claims: {cut:,} of {len(texts):,} texts end in an unfinished sentence, which yields "
             "no claims; allow more tokens"
         )
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(dict(text.unclaimed))
-    if counts:
+    if counts := sum((Counter(dict(text.unclaimed)) for text in texts), Counter[str]()):
         some = sum(bool(text.unclaimed) for text in texts)
         notices.append(
             f"claims: {told_unclaimed(counts)} in {some:,} of {len(texts):,} texts claim nothing "
@@ -271,10 +268,8 @@ def own_questions(
     A claim has one if the value of one fact, and of no other, stands both in its span and in its
     words. One that would give its answer away, or not name its subject, is left to be made.
     """
-    if not run.has(f"verdicts/{STAGE}-aspects"):
-        return {}
     values: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
-    for v in run.verdicts(f"{STAGE}-aspects"):
+    for v in stored_verdicts(run, f"{STAGE}-aspects"):
         if v.answer_start is not None and v.answer_end is not None:
             values[v.target].append((v.answer_start, v.answer_end, v.asked))
     own = {}
