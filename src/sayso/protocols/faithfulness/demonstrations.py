@@ -10,13 +10,13 @@ from __future__ import annotations
 import dataclasses
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sayso import datasets
 from sayso.prompts.methods import Demonstration, hedged_wording
 from sayso.protocols.faithfulness.settings import AUTO, HELD_OUT, Settings, demonstrates, dropped
-from sayso.protocols.faithfulness.verdicts import DrawText, ReadsContradiction, ReadsWording
+from sayso.protocols.faithfulness.verdicts import Draws, ReadsContradiction, ReadsWording
 from sayso.protocols.pool import clusters_of, said_by
 from sayso.protocols.settings import folder_setting
 from sayso.records import InputError, Question, Verdict, content_id
@@ -188,7 +188,7 @@ class Examples(NamedTuple):
 
 def certain_and_uncertain(
     questions: Sequence[Question],
-    draws: Mapping[tuple[str, str], list[DrawText]],
+    draws: Draws,
     wording: ReadsWording,
     contradiction: ReadsContradiction,
     settings: Settings,
@@ -198,7 +198,7 @@ def certain_and_uncertain(
     The first draw of a question is its answer, and the other draws say how certain it is.
     """
     texts = [
-        (q, [d.text for d in draws.get((q.id, "plain"), ()) if d.text is not None])
+        (q, [text for text in draws.get((q.id, "plain"), ()) if text is not None])
         for q in questions
     ]
     triples = [(q.text, own[0], other) for q, own in texts for other in own[1:]]

@@ -22,11 +22,12 @@ from sayso.storage.run_folder import Manifest, RunFolder
 class MeasuredClaim(NamedTuple):
     """A claim of an answer: decisiveness and confidence, from ``agree`` of ``draws`` draws.
 
-    ``right`` is 1, 0, or NaN where nobody could tell.
+    ``right`` is 1, 0, or NaN where nobody could tell; ``target`` names it in verdicts.
     """
 
     question: Question
     answer: Generation
+    target: str
     decisiveness: float
     confidence: float
     agree: float
@@ -60,10 +61,12 @@ def measured_claims(
     }
     questions = {q.id: q for q in run.questions}
     return [
-        MeasuredClaim(questions[question], answers[answer], *map(float, numbers))
+        MeasuredClaim(questions[question], answers[answer], target, *map(float, numbers))
         for rows in held
-        for question, answer, *numbers in zip(
-            rows.question, rows.answers, rows.d, rows.c, rows.j, rows.k, rows.right, strict=True
+        for question, answer, target, *numbers in zip(
+            *(rows.question, rows.answers, rows.targets),
+            *(rows.d, rows.c, rows.j, rows.k, rows.right),
+            strict=True,
         )
         if answer in answers
     ]
@@ -113,12 +116,12 @@ def worst(folder: RunFolder, claims: Sequence[MeasuredClaim]) -> list[dict[str, 
     order = sorted(claims, key=lambda one: (-abs(one.gap), one.answer.id, one.question.id))
     chosen = order[:MOST_WORST]
     draws = _draws(folder, {one.question.id for one in chosen})
-    letters = _comparisons(folder, {one.answer.id for one in chosen})
+    letters = _comparisons(folder, {one.target for one in chosen})
     found: list[dict[str, object]] = []
     for one in chosen:
         answer, question = one.answer, one.question
         own = draws.get((question.id, answer.method), draws.get((question.id, "plain"), {}))
-        raw = _fitting(letters.get((answer.id, question.id), []), one).ljust(len(own), "?")
+        raw = letters.get((one.target, question.id), "").ljust(len(own), "?")
         marks = [VERDICT_MARKS.get(letter, VERDICT_MARKS["?"]) for letter in raw]
         found.append(
             {
@@ -144,17 +147,12 @@ def _draws(folder: RunFolder, asked: Set[str]) -> dict[tuple[str, str], dict[int
     return found
 
 
-def _comparisons(folder: RunFolder, answers: Set[str]) -> dict[tuple[str, str], list[str]]:
-    """Return how some answers were compared with draws, a letter for each, by what was asked."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for table in folder.tables("verdicts"):
-        for v in folder.iter(table, Verdict) if table.endswith("-contradict") else ():
-            if (answer := v.target.partition("#")[0]) in answers and v.raw:
-                found.setdefault((answer, v.asked), []).append(v.raw)
-    return found
-
-
-def _fitting(letters: list[str], one: MeasuredClaim) -> str:
-    """Return the comparison with as many contradictions: an answer may assert several things."""
-    wrong = round(one.draws - one.agree)
-    return next((raw for raw in letters if raw.count("c") == wrong), letters[0] if letters else "")
+def _comparisons(folder: RunFolder, claims: Set[str]) -> dict[tuple[str, str], str]:
+    """Return how some claims were compared with draws, a letter for each, by what was asked."""
+    return {
+        (v.target, v.asked): v.raw
+        for table in folder.tables("verdicts")
+        if table.endswith("-contradict")
+        for v in folder.iter(table, Verdict)
+        if v.target in claims and v.raw
+    }

@@ -125,7 +125,7 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     declared = [d for one in every for d in declared_of(one)]
     found = [*estimates_of(declared, settings.resamples, settings.ci_seed)]
     for one in every:
-        found += map(one.signed, (*left_out(one.rows), *references(one), *punts_as_zero(one)))
+        found += map(one.signed, (*left_out(one.rows), *references(one), punts_as_zero(one)))
     for form in FORMS:
         of_form = [one for one in every if one.rows.form == form]
         found += [one.signed(e) for one, e in gains(of_form)]
@@ -618,14 +618,14 @@ def _plain(one: AskedMethod, binning: Binning) -> Estimate:
     return Estimate("cmfg_plain", value=value, n=len(d))
 
 
-def punts_as_zero(one: AskedMethod) -> Iterator[Estimate]:
-    """Yield cMFG with a punt counted as decisiveness 0 against what was withheld."""
+def punts_as_zero(one: AskedMethod) -> Estimate:
+    """Return cMFG with a punt counted as decisiveness 0 against what was withheld."""
     rows = one.rows
     d = with_punts(rows.d, rows.punted, "dec0")
     use = ~np.isnan(d) & ~np.isnan(rows.c)
     metric = mean_over_choices(cmfg, binning=binning_of(one.settings))
     value = metric(*rows._replace(d=d).take(use).counts) if use.any() else None
-    yield Estimate("cmfg_dec0", value=value, n=int(use.sum()))
+    return Estimate("cmfg_dec0", value=value, n=int(use.sum()))
 
 
 # ---- what a method gains on the plain question, on the bins that all methods fill
@@ -657,11 +657,9 @@ def gains(of_form: Sequence[AskedMethod]) -> Iterator[tuple[AskedMethod, Estimat
     use = bins_in_common([one.used for one in of_form], settings)
     metric = mean_over_choices(skill, binning=Binning(settings.bins), use=use)
     count = int(use.sum())
+    filled = Estimate("shared_bins", (), count, numerator=count, denominator=settings.bins)
     for one in of_form:
-        yield (
-            one,
-            Estimate("shared_bins", value=float(count), numerator=count, denominator=settings.bins),
-        )
+        yield one, filled
         if count:
             value = metric(*one.used.counts)
             yield one, Estimate("skill_shared", value=value, n=len(one.used.d))

@@ -23,9 +23,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from msgspec.structs import replace
 
 from sayso.engines.engine import Engine
 from sayso.judges.ambiguity import LlmAmbiguous
@@ -188,18 +189,15 @@ def stored_ambiguity(run: Run) -> list[Verdict]:
 WITHHELD = ("abstained", "refused_by_policy", "asked_back")
 
 
-class DrawText(NamedTuple):
-    """A draw's text; ``None`` where the request failed."""
-
-    id: str
-    text: str | None
+#: texts of draws by question and method, ``None`` where the request failed
+Draws = dict[tuple[str, str], list[str | None]]
 
 
-def draws_of(generations: Iterable[Generation]) -> dict[tuple[str, str], list[DrawText]]:
+def draws_of(generations: Iterable[Generation]) -> Draws:
     """Return the draws by (question, method), in order of their sample index."""
-    draws: dict[tuple[str, str], list[DrawText]] = defaultdict(list)
+    draws: Draws = defaultdict(list)
     for g in sorted(generations, key=lambda g: g.request.sample):
-        draws[g.question, g.method].append(DrawText(g.id, g.text if g.problem is None else None))
+        draws[g.question, g.method].append(g.text if g.problem is None else None)
     return dict(draws)
 
 
@@ -209,17 +207,17 @@ class WordingJudge:
     def __init__(
         self,
         wording: ReadsWording,
-        draws: Mapping[tuple[str, str], list[DrawText]],
+        draws: Draws,
         by_id: Mapping[str, Question],
     ) -> None:
         self.wording, self.name, self.signature = wording, wording.signature, wording.signature
         self.spans: dict[tuple[str, str], Verdict] = {}
         self._by_id = by_id
         texts = [
-            (by_id[question].text, draw.text)
+            (by_id[question].text, text)
             for (question, _), of_method in draws.items()
-            for draw in of_method
-            if draw.text is not None
+            for text in of_method
+            if text is not None
         ]
         self.of_draws = wording.read(texts)
         self._unread = Counter(r.problem for r in self.of_draws.values() if r.problem)
@@ -341,7 +339,7 @@ class ContradictionJudge:
     def __init__(
         self,
         contradiction: ReadsContradiction,
-        draws: Mapping[tuple[str, str], list[DrawText]],
+        draws: Draws,
         by_id: Mapping[str, Question],
         wording: WordingJudge,
         *,
@@ -393,15 +391,13 @@ class ContradictionJudge:
         question = self._by_id[assertion.asked].text
         marked = []
         for draw in self._draws.get((assertion.asked, own), ()):
-            reading = self._wording.of_draws.get((question, draw.text or ""))
-            if draw.text is None or reading is None:
+            reading = self._wording.of_draws.get((question, draw or ""))
+            if draw is None or reading is None:
                 marked.append(("x", ""))
-            elif reading.problem is not None:
-                marked.append(("?", ""))
-            elif not reading.assertions:
-                marked.append(("p", ""))
-            else:
+            elif reading.assertions:
                 marked.append(("", "; ".join(text for text, _ in reading.assertions)))
+            else:
+                marked.append(("p" if reading.problem is None else "?", ""))
         return marked
 
 
@@ -432,19 +428,16 @@ class ThoughtJudge:
         readings = self.wording.read([(q.text, text) for q, _, text in last.values()])
         verdicts = []
         for target, (q, answer, text) in last.items():
-            reading = readings[q.text, text]
-            if reading.problem is not None:
-                verdicts.append(Verdict(target, q.id, self.signature, problem=reading.problem))
-            elif not reading.assertions:
-                verdicts.append(Verdict(target, q.id, self.signature, label="punt"))
-            else:
+            reading, score = readings[q.text, text], None
+            if reading.assertions:
                 score = nearest_assertion(reading.assertions, answer)
-                if isinstance(self.wording, RulesWording):
-                    own = decisiveness(text, answer)
-                    score = score if own is None else own
-                verdicts.append(
-                    Verdict(target, q.id, self.signature, label="assertion", number=score, raw=text)
-                )
+                own = decisiveness(text, answer) if isinstance(self.wording, RulesWording) else None
+                score = score if own is None else own
+            verdict = Verdict(target, q.id, self.signature, problem=reading.problem)
+            if reading.problem is None:
+                label, raw = ("punt", None) if score is None else ("assertion", text)
+                verdict = replace(verdict, label=label, number=score, raw=raw)
+            verdicts.append(verdict)
         return verdicts
 
 
