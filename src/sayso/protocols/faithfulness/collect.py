@@ -12,7 +12,7 @@ import msgspec
 
 from sayso.engines.engine import Engine
 from sayso.judges.ambiguity import LlmAmbiguous
-from sayso.judges.judge import Item, Judge, engine_of
+from sayso.judges.judge import Judge, engine_of
 from sayso.prompts import methods, prompt_hash
 from sayso.protocols.faithfulness.demonstrations import (
     TABLE,
@@ -41,11 +41,11 @@ from sayso.protocols.faithfulness.verdicts import (
     open_contradiction,
     open_wording,
 )
-from sayso.protocols.pool import clusters_of
+from sayso.protocols.pool import clusters_of, item_of
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run
 from sayso.protocols.settings import folder_setting, tokens_for
-from sayso.records import Generation, Question, Verdict, ask
+from sayso.records import Question, Verdict, ask
 
 FORMS: tuple[methods.Form, ...] = ("short", "long")
 #: the draw that an answer at T > 0 is: none of those that it is compared with
@@ -95,7 +95,7 @@ def collect(
     )
     for form, stages in STAGES.items():
         for stage in stages:
-            items = [_item(g, by_id) for g in answers.get(stage, ())]
+            items = [item_of(g, by_id) for g in answers.get(stage, ())]
             if not items:
                 continue
             if form == "long":
@@ -119,11 +119,6 @@ def read_ambiguity(
     if verdicts:
         run.put(f"verdicts/{AMBIGUOUS}", verdicts, Verdict)
     return verdicts
-
-
-def _item(generation: Generation, by_id: dict[str, Question]) -> Item:
-    question = by_id[generation.question]
-    return Item(generation, tuple(by_id[p] for p in question.parts) or (question,))
 
 
 # ---- requests
@@ -202,7 +197,7 @@ def answer_requests(questions: Sequence[Question], settings: Settings, seed: int
     """
     same = settings.sample_prompt == "same"
     for question in questions:
-        form = "long" if question.parts else "short"
+        form = _form(question)
         plain = _text("vanilla", question, settings)
         for sample in range(0 if question.parts else settings.draws.k):
             yield _request(question, plain, "draws", "plain", settings, seed, sample)
@@ -253,13 +248,16 @@ def revision_requests(
         for name in methods.methods_in_list(settings.methods):
             if methods.METHODS[name].kind != "revision" or question.id not in drafts:
                 continue
-            form: methods.Form = "long" if question.parts else "short"
-            text = _text(name, question, settings)
+            form, text = _form(question), _text(name, question, settings)
             chat = methods.revision_chat(
                 name, text, drafts[question.id], form, folder_setting(settings.prompt_folder)
             )
             draft = _request(question, text, f"refined-{form}", name, settings, seed)
             yield draft._replace(request=msgspec.structs.replace(draft.request, messages=chat))
+
+
+def _form(question: Question) -> methods.Form:
+    return "long" if question.parts else "short"
 
 
 def _text(
@@ -268,7 +266,7 @@ def _text(
     return methods.prompted(
         name,
         question.text,
-        form="long" if question.parts else "short",
+        form=_form(question),
         context=question.context,
         style=settings.prompts,
         folder=folder_setting(settings.prompt_folder),
@@ -290,12 +288,12 @@ def _request(
     stop: tuple[str, ...] = ()
     if settings.prompts == "paper" or stage == "demos-short":
         stop = ("\n", "Question:")
-    form: methods.Form = "long" if question.parts else "short"
+    form = _form(question)
     if method in methods.METHODS and methods.METHODS[method].kind == "examples":
         stop = methods.stop(method, form, folder_setting(settings.prompt_folder))
     if sample is None:
         sample = ANSWER_SAMPLE if heat > 0 else 0
-    tokens = tokens_for(settings.answer, "long" if question.parts else "short")
+    tokens = tokens_for(settings.answer, form)
     request = ask(text, temperature=heat, max_tokens=tokens, stop=stop, seed=seed, sample=sample)
     return Ask(question, request, stage, form, method, instructed=method != "plain")
 

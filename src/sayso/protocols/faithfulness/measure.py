@@ -376,14 +376,6 @@ SLICED = ("skill", "cmfg", "mfg", "cmfg_aspects", "mean_decisiveness")
 LABELED = ("cmfg_aspects", "mean_decisiveness", "cmfg", "mfg")
 
 
-def _at_most_one(skill: Estimate, words: Floats) -> Estimate:
-    """Return a skill with its interval cut at 1, or why there is none where words never differ."""
-    if skill.problem == UNMOVED and words.min() == words.max():
-        return msgspec.structs.replace(skill, problem=CONSTANT)
-    high = skill.high if skill.high is None else min(skill.high, 1.0)
-    return msgspec.structs.replace(skill, high=high)
-
-
 def _score(
     name: str, binning: Binning, *columns: NDArray[Any], clusters: NDArray[Any], n: int, seed: int
 ) -> Estimate:
@@ -399,8 +391,10 @@ def _score(
         limits=NUMBERS[name].limits, name=name, freedom=freedom,
     )  # fmt: skip
     if name == "skill":
-        e = _at_most_one(e, values[0])
-    if score.in_bins and e.problem != CONSTANT:
+        if e.problem == UNMOVED and np.ptp(values[0]) == 0:
+            return msgspec.structs.replace(e, problem=CONSTANT)
+        e = msgspec.structs.replace(e, high=e.high if e.high is None else min(e.high, 1.0))
+    if score.in_bins:
         notes = (thin_bins(d, j, k, binning) for d, j, k in by_choice(values, choice))
         if thin := next(filter(None, notes), None):
             return msgspec.structs.replace(e, low=None, high=None, problem=thin)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sayso.metrics.cmfg import answer_confidence, faithfulness
 from sayso.prompts import methods
-from sayso.protocols.faithfulness.settings import STAGES, Settings, demonstrates, dropped
+from sayso.protocols.faithfulness.settings import STAGES, Settings, dropped
 from sayso.protocols.faithfulness.verdicts import stored_ambiguity
 from sayso.protocols.pool import Cluster, cluster_name, clusters_of
 from sayso.protocols.protocol import Run
@@ -209,11 +209,11 @@ def load_rows(run: Run, settings: Settings) -> list[MethodRows]:
     out = dropped(run.questions, settings, stored_ambiguity(run))
     clusters = clusters_of(run.questions)
     every = []
-    for form, stages in _stages(run, settings).items():
+    for form, stages in STAGES.items():
         rows: dict[str, list[AssertionRow]] = defaultdict(list)
         lost: dict[str, Counter[str]] = defaultdict(Counter)
         read_in: dict[str, str] = {}
-        for stage in stages:
+        for stage in filter(lambda stage: run.has(f"generations/{stage}"), stages):
             for method, row in _rows(run, stage, by_id, settings, out, lost):
                 rows[method].append(row)
                 read_in[method] = stage
@@ -224,26 +224,6 @@ def load_rows(run: Run, settings: Settings) -> list[MethodRows]:
                 arrays = row_arrays(form, method, own, lost[method], clusters)
                 every.append(arrays._replace(stage=read_in.get(method, "")))
     return every
-
-
-def _stages(run: Run, settings: Settings) -> dict[str, list[str]]:
-    """Return the stages that this run has, by form."""
-    names = methods.methods_in_list(settings.methods)
-    revised = {m for m in names if methods.METHODS[m].kind == "revision"}
-    others = set(names) - {"vanilla", "uncle"} - revised
-    direct = not {"vanilla", "uncle"}.isdisjoint(names)
-    in_long, again = any(methods.asks_in(m, "long") for m in others), bool(revised)
-    wanted = {"short": [direct, in_long, again, demonstrates(settings)]}
-    if any(q.parts for q in run.questions) and settings.prompts == "shared":
-        wanted["long"] = [direct, in_long, again]
-    return {
-        form: [
-            stage
-            for stage, is_wanted in zip(STAGES[form], flags, strict=True)
-            if is_wanted and run.has(f"generations/{stage}")
-        ]
-        for form, flags in wanted.items()
-    }
 
 
 def _rows(
