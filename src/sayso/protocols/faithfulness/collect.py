@@ -73,10 +73,7 @@ def collect(
     asked, examples = evaluated(questions, settings, read), searched(questions, settings, read)
     if examples:
         run.put(TABLE, examples, Question)
-    first = [
-        *answer_requests(asked, settings, seed),
-        *example_requests(examples, settings, seed),
-    ]
+    first = [*answer_requests(asked, settings, seed), *example_requests(examples, settings, seed)]
     answers = run.stage(first, model)
     draws = draws_of(answers.get("draws", ()))
     by_id = {q.id: q for q in questions}
@@ -114,8 +111,8 @@ def read_ambiguity(
     questions: Sequence[Question], run: Run, settings: Settings, model: LlmAmbiguous | None
 ) -> list[Verdict]:
     """Let a model say which questions are ambiguous, before anything is asked, and store it."""
-    wanted = read_by_model(questions, settings) if model is not None else []
-    verdicts = ambiguity_verdicts(model, wanted) if model is not None and wanted else []
+    wanted = [] if model is None else read_by_model(questions, settings)
+    verdicts = ambiguity_verdicts(model, wanted) if model and wanted else []
     if verdicts:
         run.put(f"verdicts/{AMBIGUOUS}", verdicts, Verdict)
     return verdicts

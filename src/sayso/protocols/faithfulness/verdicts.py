@@ -204,12 +204,7 @@ def draws_of(generations: Iterable[Generation]) -> Draws:
 class WordingJudge:
     """Reads wording as a judge whose verdicts a run stores. ``spans``: of paragraphs."""
 
-    def __init__(
-        self,
-        wording: ReadsWording,
-        draws: Draws,
-        by_id: Mapping[str, Question],
-    ) -> None:
+    def __init__(self, wording: ReadsWording, draws: Draws, by_id: Mapping[str, Question]) -> None:
         self.wording, self.name, self.signature = wording, wording.signature, wording.signature
         self.spans: dict[tuple[str, str], Verdict] = {}
         self._by_id = by_id
@@ -220,16 +215,16 @@ class WordingJudge:
             if text is not None
         ]
         self.of_draws = wording.read(texts)
-        self._unread = Counter(r.problem for r in self.of_draws.values() if r.problem)
-        self._readings = len(self.of_draws)
+        self._read = Counter(reading.problem or "" for reading in self.of_draws.values())
 
     @property
     def notices(self) -> list[str]:
         """Who read wording, and how many answers could not be read, by reason."""
         lost = [
-            f"decisiveness by {self.signature}: {number:,} of {self._readings:,} readings are "
+            f"decisiveness by {self.signature}: {number:,} of {self._read.total():,} readings are "
             f"missing ({problem})"
-            for problem, number in sorted(self._unread.items())
+            for problem, number in sorted(self._read.items())
+            if problem
         ]
         own = getattr(self.wording, "notices", lost)
         return [f"wording was read by {self.signature}", *own]
@@ -241,9 +236,8 @@ class WordingJudge:
             if item.generation.problem is None:
                 pairs += [(q.text, self._text(item.generation, q)) for q in item.questions]
         readings = self.wording.read([p for p in pairs if p[1].strip()])
-        new = [reading for pair, reading in readings.items() if pair not in self.of_draws]
-        self._unread.update(reading.problem for reading in new if reading.problem)
-        self._readings += len(new)
+        new = (reading for pair, reading in readings.items() if pair not in self.of_draws)
+        self._read.update(reading.problem or "" for reading in new)
         return [
             verdict
             for item in items
