@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -12,9 +14,19 @@ import sayso
 from sayso import report
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
+from sayso.protocols.faithfulness.gaps import MeasuredClaim, worst
 from sayso.protocols.faithfulness.report import sheet
 from sayso.protocols.settings import replace
-from sayso.records import Estimate, InputError, Request, slice_of
+from sayso.records import (
+    Estimate,
+    Generation,
+    InputError,
+    Question,
+    Request,
+    Verdict,
+    ask,
+    slice_of,
+)
 from sayso.report.sheet import render_sheet
 from sayso.runs.job import Job
 from sayso.runs.result import Result
@@ -146,3 +158,22 @@ def test_runs_without_a_common_method_are_told_so(tmp_path: Path) -> None:
         runs.append(run(tmp_path / method, evil, methods=method).path)
     with pytest.raises(InputError, match=r"no method in common \(vanilla; uncertainty\)"):
         compare(*runs, allow=("prompts",), resamples=100)
+
+
+def test_each_claim_of_an_answer_stands_beside_its_own_comparisons() -> None:
+    """As many samples contradict one claim as the other, but not the same ones."""
+    question = Question("q", "s", "?")
+    answer = Generation(ask("?"), "a", "q", method="plain", text="A or B.")
+    draws = [Generation(ask("?", sample=n), f"d{n}", "q", method="plain", text="A") for n in (0, 1)]
+    verdicts = [
+        Verdict(f"a#{n}", "q", "rules", label="read", raw=raw) for n, raw in enumerate(("cn", "nc"))
+    ]
+    stored: Any = SimpleNamespace(
+        has=lambda table: True,
+        tables=lambda kind: ["verdicts/short-contradict"],
+        iter=lambda table, kind: draws if kind is Generation else verdicts,
+    )
+    claims = [MeasuredClaim(question, answer, f"a#{n}", 0.9, 0.5, 1, 2, 1.0) for n in (0, 1)]
+    shown: list[Any] = [one["draws"] for one in worst(stored, claims)]
+    said = [[words for (_, words, _), _ in of_claim] for of_claim in shown]
+    assert said == [["contradicts", "does not contradict"], ["does not contradict", "contradicts"]]
