@@ -108,7 +108,7 @@ def test_nothing_is_cut_at_any_width(
 def test_charts_name_their_axes_and_methods(browser: sync_api.Browser, folder: Path) -> None:
     page = opened(browser, folder)
     first = page.locator("header svg.wide").text_content() or ""
-    for name in ("Vanilla", "Uncertainty", "skill (0 = blind, 1 = faithful)"):
+    for name in ("Vanilla", "Uncertainty", "skill of its words (0 = none, 1 = perfect)"):
         assert name in first
     written = " ".join(page.locator("#bins svg.wide").all_text_contents())
     for name in ("confidence: share of samples that agree", "decisiveness of the words"):
