@@ -169,69 +169,49 @@ def prompts_signature(settings: Settings) -> str:
     return f"{settings.prompts}{mode}-{texts}"
 
 
-class _SelectivePrompt(NamedTuple):
-    text: str
-    stage: str
-    method: str
-    temperature: float
-    sample: int
-    tokens: int
-    stop: tuple[str, ...] = ()
-
-
 def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
     """Return everything the protocol asks: scored answers, draws, and answers asked to doubt."""
-    wording = load_wording(settings.prompt_folder)
-    head = head_of(questions, settings) if settings.prompts == "paper" else ""
+    wording, paper = load_wording(settings.prompt_folder), settings.prompts == "paper"
+    head = head_of(questions, settings) if paper else ""
     others = other_passages(questions) if settings.context == "twins" else {}
-
-    def passages(question: Question) -> dict[str, str | None]:
-        """Return the further passages that a question is asked with, by stage."""
-        if settings.context == "given" or not has_passage(question):
-            return {}
-        other = {OTHER_PASSAGE: others[question.id]} if question.id in others else {}
-        return {WITHOUT_PASSAGE: None, **other}
-
-    def prompts(question: Question, form: str) -> Iterator[_SelectivePrompt]:
-        heat, (temperature, tokens, stop) = settings.draws.temperature, decoding(settings, form)
-        text = wording.ask(question.text, question.context)
-        if settings.prompts == "paper":
-            text = f"{head}{completion_block(question)}"
-        sample = ANSWER_SAMPLE if temperature > 0 else 0
-        yield _SelectivePrompt(text, form, "plain", temperature, sample, tokens, stop)
-        for stage, passage in passages(question).items():
-            again = wording.ask(question.text, passage)
-            if settings.prompts == "paper":
-                changed = msgspec.structs.replace(question, context=passage)
-                again = f"{head}{completion_block(changed)}"
-            yield _SelectivePrompt(again, stage, "plain", temperature, sample, tokens, stop)
-        if settings.words and settings.prompts == "shared":
-            instructed = wording.ask(question.text, question.context, form)
-            yield _SelectivePrompt(instructed, form, "instructed", temperature, sample, tokens)
-        for draw in range(0 if question.parts else settings.draws.k):
-            yield _SelectivePrompt(text, "draws", "plain", heat, draw, tokens, stop)
-
-    asks: list[Ask] = []
     renamed = {"short": SHOWN, "draws": SHOWN_DRAWS}
     shown = {q.id for q in example_pool(questions, settings)}
     scored = {q.id for q in measured_questions(questions, settings)}
+
+    def text(question: Question, passage: str | None) -> str:
+        if paper:
+            return f"{head}{completion_block(msgspec.structs.replace(question, context=passage))}"
+        return wording.ask(question.text, passage)
+
+    asks: list[Ask] = []
     for question in (q for q in questions if q.id in shown or q.id in scored):
-        form = "long" if question.parts else "short"
-        for p in prompts(question, form):
+        form, plain = "long" if question.parts else "short", text(question, question.context)
+        heat, tokens, stop = decoding(settings, form)
+        once = ANSWER_SAMPLE if heat > 0 else 0
+        apart = question.id in shown
+        prompts = [(form, "plain", plain, heat, once)]
+        if not apart:  # an example shows no doubt in words, and has its passage
+            again: dict[str, str | None] = {}
+            if settings.context != "given" and has_passage(question):
+                again = {WITHOUT_PASSAGE: None}
+                again |= {OTHER_PASSAGE: others[question.id]} if question.id in others else {}
+            prompts += [(s, "plain", text(question, p), heat, once) for s, p in again.items()]
+            if settings.words and not paper:
+                instructed = wording.ask(question.text, question.context, form)
+                prompts.append((form, "instructed", instructed, heat, once))
+        warm, k = settings.draws.temperature, 0 if question.parts else settings.draws.k
+        prompts += [("draws", "plain", plain, warm, draw) for draw in range(k)]
+        for stage, method, prompt, temperature, sample in prompts:
             request = ask(
-                p.text,
-                temperature=p.temperature,
-                max_tokens=p.tokens,
-                stop=p.stop,
+                prompt,
+                temperature=temperature,
+                max_tokens=tokens,
+                stop=stop,
                 seed=seed,
-                sample=p.sample,
+                sample=sample,
             )
-            instructed = p.method == "instructed"
-            stage = renamed.get(p.stage, p.stage) if question.id in shown else p.stage
-            # an example shows no doubt in words, and has its passage
-            apart = instructed or stage in AGAIN
-            if not (apart and question.id in shown):
-                asks.append(Ask(question, request, stage, form, p.method, instructed))
+            place = renamed[stage] if apart else stage
+            asks.append(Ask(question, request, place, form, method, method == "instructed"))
     return asks
 
 
@@ -320,7 +300,7 @@ class StanceReader:
         without = {q.id for item in items for q in item.questions if ungraded(q)}
         read = self.judge.grade(
             [
-                item._replace(questions=tuple(_as_unanswerable(q) for q in item.questions))
+                item._replace(questions=tuple(map(_as_unanswerable, item.questions)))
                 for item in items
             ]
         )

@@ -758,40 +758,27 @@ PASSAGE_GAPS = {WITHOUT_PASSAGE: "passage_gap", OTHER_PASSAGE: "other_passage_ga
 
 def passages(own: ScoredAnswers) -> Iterator[Declared]:
     """Yield how often the model abstains with the passage, without it and with another one."""
-    rows = own.rows
-    for name, column, stage in _passage_shares(rows):
-        read = ~np.isnan(column)
-        lost = int((rows.again[stage].asked & ~read).sum())
-        yield own.share(name, own.by_judge, column > 0, read, _beside(read), lost)
-    for stage, again in rows.again.items():
-        if rows.withheld is None:
-            continue
-        held = both_read(rows, stage)
-        changed = abstention_cells(again.withheld[held], np.ones(held.sum()))
-        plain = abstention_cells(rows.withheld[held], np.zeros(held.sum()))
-        of = Counted(own.facts.take(held), gap_of_cells(PASSAGE_GAPS[stage]), [changed, plain])
-        yield own.number(PASSAGE_GAPS[stage], own.by_judge, of, _beside(held) - PAIR)
-
-
-def _passage_shares(rows: FormRows) -> Iterator[tuple[str, Floats, str]]:
-    """Yield name, column and stage of each share; the column is NaN where a row does not count."""
-    for stage, again in rows.again.items():
-        if rows.withheld is None:
-            continue
-        twins = np.where(both_read(rows, stage), 1.0, np.nan)
-        read = np.where(np.isnan(again.outcome), np.nan, 1.0)
-        if stage == WITHOUT_PASSAGE:
-            yield "abstains_without_passage", again.withheld * twins, stage
-            yield "abstains_with_passage", rows.withheld * twins, stage
-            yield "by_heart", np.where(again.outcome > 0, read, 0.0 * read), stage
-        else:
-            misled = (again.outcome < 0) & (again.found > 0)
-            yield "answers_other_passage", (1 - again.withheld) * twins, stage
-            yield "right_other_passage", np.where(again.outcome > 0, read, 0.0 * read), stage
-            yield "misled_by_passage", np.where(misled, read, 0.0 * read), stage
-
-
-def both_read(rows: FormRows, stage: str) -> NDArray[np.bool_]:
-    """Tell of which rows both the answer with the passage and the one of a stage were read."""
-    assert rows.withheld is not None
-    return ~np.isnan(rows.again[stage].withheld) & ~np.isnan(rows.withheld)
+    withheld = own.rows.withheld
+    if withheld is None:
+        return
+    for stage, again in own.rows.again.items():
+        both = ~np.isnan(again.withheld + withheld)
+        read, right = ~np.isnan(again.outcome), again.outcome > 0
+        shares = [
+            ("abstains_without_passage", again.withheld > 0, both),
+            ("abstains_with_passage", withheld > 0, both),
+            ("by_heart", right, read),
+        ]
+        if stage == OTHER_PASSAGE:
+            shares = [
+                ("answers_other_passage", again.withheld == 0, both),
+                ("right_other_passage", right, read),
+                ("misled_by_passage", (again.outcome < 0) & (again.found > 0), read),
+            ]
+        for name, hit, of in shares:
+            lost = int((again.asked & ~of).sum())
+            yield own.share(name, own.by_judge, hit, of, _beside(of), lost)
+        changed = abstention_cells(again.withheld[both], np.ones(both.sum()))
+        plain = abstention_cells(withheld[both], np.zeros(both.sum()))
+        gap = Counted(own.facts.take(both), gap_of_cells(PASSAGE_GAPS[stage]), [changed, plain])
+        yield own.number(PASSAGE_GAPS[stage], own.by_judge, gap, _beside(both) - PAIR)

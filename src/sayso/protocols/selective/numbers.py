@@ -13,10 +13,8 @@ NUMBERS = MetricTable(
     Metric(
         "abstention_gap",
         "abstention gap (0 = blind)",
-        (
-            "Share of the unanswerable questions that it declined, minus that of the answerable "
-            "ones. Below 0, it declines more of what can be answered."
-        ),
+        "Share of the unanswerable questions that it declined, minus that of the answerable ones. "
+        "Below 0, it declines more of what can be answered.",
         symbol="G",
         definition="share of unanswerable questions declined, minus that of answerable ones",
         notation="gap",
@@ -196,10 +194,8 @@ NUMBERS = MetricTable(
     Metric(
         "prr",
         "prediction-rejection ratio (0 = random, 1 = oracle)",
-        (
-            "How much rejecting the least certain answers first improves the answers that are "
-            "left, on a scale from random order to a perfect one. Below 0, the score misleads."
-        ),
+        "How much rejecting the least certain answers first improves the answers that are left, on "
+        "a scale from random order to a perfect one. Below 0, the score misleads.",
         symbol="PRR",
         source="Malinin et al. 2017",
         notation="signed",
@@ -209,10 +205,8 @@ NUMBERS = MetricTable(
     Metric(
         "aurac",
         "area under the rejection-accuracy curve",
-        (
-            "Mean accuracy of the most certain answers over shares answered from 10 % to 100 %. "
-            "A blind score gets the plain accuracy."
-        ),
+        "Mean accuracy of the most certain answers over shares answered from 10 % to 100 %. A "
+        "blind score gets the plain accuracy.",
         symbol="AURAC",
         source="Farquhar et al. 2024",
         notation="fraction",

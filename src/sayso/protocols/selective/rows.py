@@ -30,7 +30,7 @@ from sayso.protocols.selective.settings import (
     wants_probe,
 )
 from sayso.protocols.stored import settings_of_run, stored_run
-from sayso.records import Estimate, Generation, Question, Verdict, part_of
+from sayso.records import Estimate, Generation, Question, Score, Verdict, part_of
 from sayso.scores.collect import hidden_name
 from sayso.scores.p_ik import P_IK, cross_fit_splits, folds_of, splits_of
 from sayso.scores.text_only import TEXT_ONLY, ngrams, text_only
@@ -245,7 +245,7 @@ def _rows(
     judge: str,
     state: Mapping[str, int],
 ) -> FormRows:
-    scores, reasons = _scores(run, form, facts)
+    scores, reasons = _columns(run.scores(form), facts)
     values, words, reference_words = _word_metrics(facts)
     labeled = _without_golds(facts, judge)
     wrong = _judged(facts, settings, judge, labeled=labeled)
@@ -271,7 +271,7 @@ def _rows(
         wrong=wrong,
         values=values,
         words=words,
-        unread=sum(_unread(f.verdicts.get(judge)) for f in facts),
+        unread=sum(not _stance(f.verdicts.get(judge)) for f in facts),
         notes={},
         folds={},
         unknown=unknown,
@@ -332,12 +332,14 @@ def _judged(
     return wrong
 
 
-def _scores(run: Run, form: str, facts: list[_FactRow]) -> tuple[dict[str, Floats], dict[str, str]]:
-    """Return the stored scores by method, and why a method has no value at all."""
+def _columns(
+    stored: Iterable[Score], facts: list[_FactRow]
+) -> tuple[dict[str, Floats], dict[str, str]]:
+    """Return stored values by method, NaN for nothing, and why a method has no value at all."""
     place = {fact.target: row for row, fact in enumerate(facts)}
     scores: dict[str, Floats] = {}
     reasons: dict[str, str] = {}
-    for score in run.scores(form):
+    for score in stored:
         if not score.target:
             reasons[score.method] = score.problem or "no value"
             continue
@@ -354,13 +356,10 @@ def metrics_table_of(form: str) -> str:
 
 def _graded(run: Run, form: str, facts: list[_FactRow], settings: Settings) -> dict[str, Floats]:
     """Return what each answer metric that takes a model says of the facts, NaN for nothing."""
-    place = {fact.target: row for row, fact in enumerate(facts)}
-    values = {name: np.full(len(facts), np.nan) for name in further_metrics(settings)}
-    table = metrics_table_of(form)
-    for score in run.scores(table) if values and run.has(f"scores/{table}") else ():
-        if score.value is not None and score.method in values and score.target in place:
-            values[score.method][place[score.target]] = score.value
-    return values
+    names, table = further_metrics(settings), metrics_table_of(form)
+    stored = run.scores(table) if names and run.has(f"scores/{table}") else ()
+    found, none = _columns(stored, facts)[0], np.full(len(facts), np.nan)
+    return {name: found.get(name, none) for name in names}
 
 
 def _word_metrics(facts: list[_FactRow]) -> tuple[dict[str, Floats], Floats, Floats]:
@@ -403,12 +402,8 @@ def ungraded(question: Question) -> bool:
     return question.answerable is not False and not question.golds and not question.parts
 
 
-def _unread(verdict: Verdict | None) -> bool:
-    """Tell whether a verdict is missing; one without content, for want of a gold, is not."""
-    return verdict is None or verdict.stance is None
-
-
 def _stance(verdict: Verdict | None) -> str:
+    """Return the stance of a verdict, "" where it could not be read."""
     return "" if verdict is None else (verdict.stance or "")
 
 
