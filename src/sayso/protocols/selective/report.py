@@ -315,31 +315,19 @@ def _names_of(scores: Iterable[str]) -> dict[str, str]:
     return {label: name for name in scores if (label := score_label(name)) != name}
 
 
-def every_score_table(results: SelectiveResults, form: str) -> NumberTable:
-    """Return how well the scores of a form that have a value rank its answers, the best first."""
-    names = ["auroc_within"] * results.within(form) + ["auroc"]
-    caption = f"All scores against {line(results.judge(form), 60)}, {FORMS[form]}"
-    return _scores_table(results, form, caption, names)
+def every_score_table(results: SelectiveResults, form: str, *, main: bool = False) -> NumberTable:
+    """Return how well the scores of a form that have a value rank its answers, the best first.
 
-
-def main_scores_table(results: SelectiveResults, form: str) -> NumberTable:
-    """Return further numbers of the main scores of a form, the best first."""
-    return _scores_table(results, form, f"Main scores, {FORMS[form]}", ["prr", "aurac"])
-
-
-def _scores_table(
-    results: SelectiveResults,
-    form: str,
-    caption: str,
-    names: Sequence[str],
-) -> NumberTable:
-    """Return numbers of scores against the judge."""
+    Of the ``main`` scores further numbers.
+    """
     of = {"form": form, "against": results.judge(form)}
+    names = ["prr", "aurac"] if main else ["auroc_within"] * results.within(form) + ["auroc"]
     means = {NUMBERS[name].column: NUMBERS[name].meaning for name in names}
     held = {score for score, _ in results.by("score", names[-1], **of)}
     ranked = [score for score in results.ranked(form) if score in held]
+    which = "Main scores" if main else f"All scores against {line(of['against'], 60)}"
     return grid(
-        caption,
+        f"{which}, {FORMS[form]}",
         _named(ranked),
         {NUMBERS[name].column: name for name in names},
         lambda score, name: results.get(name, **of, score=score),
@@ -675,7 +663,6 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
         agreement_table(results, f, results.judge(f), f"Same verdict, {FORMS[f]}") for f in forms
     ]
     note = "Abstaining, refusing and asking back count as declining; a hedged answer does not."
-    absent = [not_computed(results)]
     return [
         Section(
             "declining",
@@ -686,7 +673,10 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
             ],
         ),
         Section(
-            "scores", "How do all scores compare?", each(every_score_table, main_scores_table), bars
+            "scores",
+            "How do all scores compare?",
+            each(every_score_table, partial(every_score_table, main=True)),
+            bars,
         ),
         Section(
             "risk",
@@ -695,16 +685,14 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
             risks,
         ),
         Section("tiers", "Is it worse for obscure subjects?", each(tiers_table)),
-        Section(
-            "metrics",
-            "Does the ranking depend on the answer metric?",
-            each(metrics_table),
-        ),
+        Section("metrics", "Does the ranking depend on the answer metric?", each(metrics_table)),
         Section("agreement", "Do the answer metrics agree?", agreements),
         Section(
             "length", "Is it only the length of the answers?", each(audit_table, rejected_table)
         ),
-        Section("not-computed", "Which scores were not computed, and why?", absent),
+        Section(
+            "not-computed", "Which scores were not computed, and why?", [not_computed(results)]
+        ),
     ]
 
 
