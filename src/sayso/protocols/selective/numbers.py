@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 
 from sayso.harmless import line
 from sayso.metric import Headline, Metric, MetricTable
 
 SANTILLI = "Santilli et al., arXiv 2504.13677"
+#: a gap of two shares, and a number in -1..1
+_GAP = partial(Metric, notation="gap", higher=True, limits=(-1.0, 1.0))
+_SIGNED = partial(Metric, notation="signed", limits=(-1.0, 1.0))
 NUMBERS = MetricTable(
-    Metric(
+    _GAP(
         "abstention_gap",
         "abstention gap (0 = blind)",
         "Share of the unanswerable questions that it declined, minus that of the answerable ones. "
         "Below 0, it declines more of what can be answered.",
         symbol="G",
         definition="share of unanswerable questions declined, minus that of answerable ones",
-        notation="gap",
-        higher=True,
-        limits=(-1.0, 1.0),
         headline=Headline(
             what="how well they decline only what cannot be answered",
             better="is better at declining only what cannot be answered",
@@ -27,14 +28,11 @@ NUMBERS = MetricTable(
             best="is best at declining only what cannot be answered",
         ),
     ),
-    Metric(
+    _GAP(
         "abstention_gap_within",
         "abstention gap within a type of question (0 = blind)",
         "The abstention gap within each type of question, averaged.",
         symbol="G within type",
-        notation="gap",
-        higher=True,
-        limits=(-1.0, 1.0),
     ),
     Metric(
         "abstains_unanswerable",
@@ -62,24 +60,19 @@ NUMBERS = MetricTable(
             part=True,
         ),
     ),
-    Metric(
+    _SIGNED(
         "right_minus_wrong",
         "right minus wrong, declined counts 0 (Omniscience Index / 100)",
         "Share of the questions answered right, minus the share answered wrong. Below 0, never "
         "answering would have scored higher.",
         source="Jackson et al., arXiv 2511.13029",
-        notation="signed",
         higher=True,
-        limits=(-1.0, 1.0),
     ),
-    Metric(
+    _GAP(
         "passage_gap",
         "share declined without the passage, minus share declined with it (0 = blind)",
         "Of the questions that were asked both with their passage and without it.",
         symbol="passage gap",
-        notation="gap",
-        higher=True,
-        limits=(-1.0, 1.0),
     ),
     Metric(
         "abstains_without_passage",
@@ -98,14 +91,11 @@ NUMBERS = MetricTable(
         "right without the passage, from memory",
         "Share of the questions answered right without the passage.",
     ),
-    Metric(
+    _GAP(
         "other_passage_gap",
         "share declined with another passage, minus share declined with its own (0 = blind)",
         "Of the questions asked with their passage and with another one that does not say it.",
         symbol="other-passage gap",
-        notation="gap",
-        higher=True,
-        limits=(-1.0, 1.0),
     ),
     Metric(
         "answers_other_passage",
@@ -246,26 +236,20 @@ NUMBERS = MetricTable(
         notation="fraction",
         higher=True,
     ),
-    Metric(
+    _SIGNED(
         "audit_difference",
         "length audit: AUROC against ROUGE-L minus AUROC against the judge",
         "How much ROUGE-L overstates a score. It is the sum of the next two numbers.",
-        notation="signed",
-        limits=(-1.0, 1.0),
     ),
-    Metric(
+    _SIGNED(
         "audit_from_length",
         "length audit: part of the difference due to length",
         "What is lost of the AUROC if ROUGE-L's false rejections are spread evenly over lengths.",
-        notation="signed",
-        limits=(-1.0, 1.0),
     ),
-    Metric(
+    _SIGNED(
         "audit_unexplained",
         "length audit: part of the difference that length does not explain",
         "The rest of the difference between the two AUROCs.",
-        notation="signed",
-        limits=(-1.0, 1.0),
     ),
     # ---- by fifths of length
     Metric(
