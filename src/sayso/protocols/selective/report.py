@@ -347,7 +347,7 @@ def by_judge_table(
     def found(name: str, place: tuple[str, dict[str, str]]) -> Entry:
         form, part = place
         e = results.find(name, form=form, against=results.judge(form), **of, **part)
-        return e and as_read(e)
+        return e and if_read(e)
 
     told = any(any(results.each(name, **dict(TOLD))) for name in names)
     asked = {"": {}, **({", told to express uncertainty": dict(TOLD)} if told else {})}
@@ -361,7 +361,7 @@ def by_judge_table(
     )
 
 
-def as_read(share: Estimate) -> Estimate:
+def if_read(share: Estimate) -> Estimate:
     """Return a share, without its value where most of its answers have no verdict."""
     if opening.unread_share([("", "", share)]) <= opening.MOST:
         return share
@@ -604,7 +604,7 @@ def _score_tiles(results: SelectiveResults) -> list[Tile]:
 def _tiles(found: Iterable[tuple[str, Sequence[tuple[str, Estimate]]]]) -> list[Tile]:
     """Return tiles of what has a value and was read."""
     tiles = (
-        Tile(label, [(of, e) for of, e in values if as_read(e).value is not None])
+        Tile(label, [(of, e) for of, e in values if if_read(e).value is not None])
         for label, values in found
     )
     return [tile for tile in tiles if tile.values]
