@@ -59,7 +59,7 @@ def test_no_wrong_guess_is_called_knowledge() -> None:
     assert len(row) == 2
     assert "knows" not in " ".join([*row, *(text for term in report.TERMS for text in term)])
     tiles = {tile.label: dict(tile.values) for tile in report.sheet(found.all).tiles}
-    assert tiles["of all claims, unsure but sound sure"]["Vanilla, short answers"].numerator == 29
+    assert tiles["claims: unsure, sound sure"]["Vanilla, short answers"].numerator == 29
 
 
 def test_missing_readings_are_told_in_words() -> None:

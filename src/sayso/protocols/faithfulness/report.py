@@ -59,10 +59,7 @@ def part_label(key: str, value: str) -> str:
 
 HEADING = "Do the model's words show how sure it is?"
 #: ends "What this does not show:"
-NOT_SHOWN = (
-    "what it would say when asked otherwise. An answer counts as consistent if further samples do "
-    "not contradict it, and a model can repeat an error"
-)
+NOT_SHOWN = "what it would say when asked otherwise. A consistent answer can be consistently wrong"
 
 
 def opening(results: FaithfulnessResults, manifest: Manifest | None) -> PageOpening:
@@ -203,8 +200,8 @@ def _checks(manifest: Manifest, reader: str, part: str) -> str:
 
 #: which numbers of two runs can be compared
 EQUAL_BINS = (
-    "Skill is the mean of the levels of confidence that a run reaches, and each level counts the "
-    "same. Another run may reach other levels: do not subtract their skills, use sayso compare."
+    "Skill is a mean over the levels of confidence that a run reaches: do not subtract the skills of "
+    "two runs, use sayso compare."
 )
 #: the rest of the paper's Table 1; other definitions; what cMFG by fact is read against
 SCORES = ("cmfg", "mfg", "accuracy", "punting", "spearman", "filled_bins")
@@ -407,8 +404,8 @@ def _tiles(results: FaithfulnessResults) -> list[Tile]:
     methods = {form: results.first_method(form) for form in results.forms}
     of = {form: ", ".join(_labels({"form": form, "method": m})) for form, m in methods.items()}
     parts = {
-        "skill of its words: 0 = none, 1 = perfect": "skill",
-        "of all claims, unsure but sound sure": "known_unsaid",
+        "skill: 0 = none, 1 = perfect": "skill",
+        "claims: unsure, sound sure": "known_unsaid",
         "right, of all facts": "accuracy",
     }
     tiles = [
