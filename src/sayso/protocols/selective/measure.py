@@ -60,9 +60,9 @@ from sayso.protocols.selective.rows import (
     OTHER_DATA,
     WORDS,
     FormRows,
-    as_read,
     fates_of,
     load_rows,
+    rows_as_read,
     strata_of,
     types_of,
 )
@@ -293,7 +293,7 @@ def _undefined(name: str, why: str, sums: Floats, n: int, seed: int) -> dict[str
 
 def _as_read(run: Run, settings: Settings, rows: FormRows, people: Run) -> ScoredAnswers:
     """Return the answers of a form with other verdicts, and the places of these."""
-    rows, places, read = as_read(rows, people, settings)
+    rows, places, read = rows_as_read(rows, people, settings)
     own = ScoredAnswers(run, settings, rows)
     own.facts = dataclasses.replace(own.facts, places=places, read=read)
     return own

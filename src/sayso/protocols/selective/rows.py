@@ -221,7 +221,7 @@ def _facts(
             yield _FactRow(target_of(g, short), g.question, by_id[short], text, verdicts)
 
 
-def as_read(
+def rows_as_read(
     rows: FormRows, people: Run, settings: Settings
 ) -> tuple[FormRows, list[tuple[str, str]], NDArray[np.bool_]]:
     """Return the rows by other verdicts, the places of these, and where there is one."""
