@@ -200,7 +200,7 @@ def _checks(manifest: Manifest, reader: str, part: str) -> str:
 
 #: which numbers of two runs can be compared
 EQUAL_BINS = (
-    "Skill is a mean over the levels of confidence that a run reaches: do not subtract the skills of "
+    "Skill is a mean over the levels of confidence that a run reaches: do not subtract skills of "
     "two runs, use sayso compare."
 )
 #: the rest of the paper's Table 1; other definitions; what cMFG by fact is read against
