@@ -589,7 +589,7 @@ BUDGET = {
     "people": 3_561,
     "guard": 3_376,
     "score_files": 3_042,
-    "studies": 2_235,
+    "studies": 2_246,
     "scores": 2_967,
     "storage": 2_470,
     "checks": 1_736,

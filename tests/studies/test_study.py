@@ -597,6 +597,17 @@ def test_a_study_of_four_protocols_is_one_screen(built: Path, tmp_path: Path) ->
     assert page.count("errs more with some models") == 1
 
 
+def test_what_one_model_did_stands_with_the_numbers_of_each_protocol(built: Path) -> None:
+    every = of_folders([built / "study"], resamples=100)
+    own = every.models[0], every.data[0]
+    runs = [run.path for run in every.runs if (run.model, run.data) == own]
+    study = of_folders(runs, resamples=100)
+    sheet = study_sheet(study)
+    told = {s.id: s.text for s in sheet.sections if s.id in study.protocols}
+    assert [len(text) for text in told.values()] == [1] * 4
+    assert sheet.opening.sentence == f"{told[study.protocols[0]][0]} 3 more below."
+
+
 def test_a_layout_is_printed_and_written(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(built / "view")
     argv = [
@@ -811,10 +822,10 @@ def test_one_model_on_several_data_sets_is_told_of_each(tmp_path: Path) -> None:
     sheet = study_sheet(study)
     told = sheet.opening.sentence
     first, second = (run.data for run in study.runs)
-    assert told.startswith(f"selective, {first}: ")
-    assert f"selective, {second}: " in told
+    assert told.startswith(f"{first}: ")
+    assert f" {second}: " in told
     again = of_folders([tmp_path / "b", tmp_path / "a"], resamples=100)
-    parts = told.split(f"selective, {second}: ")
+    parts = told.split(f" {second}: ")
     sheet = study_sheet(again)
     assert parts[1] in sheet.opening.sentence
 

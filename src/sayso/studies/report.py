@@ -18,6 +18,7 @@ from sayso.protocols.protocol import LayoutRuns, PaperLayout, Unsuited
 from sayso.records import InputError
 from sayso.report.differences import NONE, by_form, in_one_phrase, others_sentence, rules_alone
 from sayso.report.figures import Figure, figures_in
+from sayso.report.notebook import shortened_line
 from sayso.report.number_tables import INTERVALS, WRITERS, NumberTable, latex_text
 from sayso.report.opening import ChosenExamples, PageOpening, invented_model
 from sayso.report.page import sheet_page, write_index
@@ -90,7 +91,13 @@ def study_sheet(study: StudyNumbers, every: Sequence[ProtocolTables] | None = No
         return sheet
     question = f"A study of {many(len(study.models), 'model')}, {asked_of(study, study.data)}"
     parts = (
-        Section(t.protocol, t.plan.question, [_ranked(t)], [t.chart] if t.chart else ())
+        Section(
+            t.protocol,
+            t.plan.question,
+            [_ranked(t)],
+            [t.chart] if t.chart else (),
+            () if study.models[1:] else _told(t.runs),
+        )
         for t in every
     )
     main = overview(study, every)
@@ -117,11 +124,15 @@ def _opening(study: StudyNumbers, every: Sequence[ProtocolTables], limit: str) -
     ]
     if study.models[1:]:
         return PageOpening(_sentence(study, every), NOT_SHOWN, first)
-    told = [(run, _own_sheet(run).opening.sentence) for run in study.runs[:MOST_TOLD]]
-    several = bool(told[1:])
-    parts = [f"{run.protocol}, {line(run.data, 60)}: " * several + text for run, text in told]
-    left = len(study.runs) - MOST_TOLD
-    return PageOpening(" ".join([*parts, *[f"{left:,} more below."] * (left > 0)]), limit, first)
+    told = _told(every[0].runs[:MOST_TOLD])
+    left = len(study.runs) - len(told)
+    return PageOpening(" ".join([*told, *[f"{left:,} more below."] * (left > 0)]), limit, first)
+
+
+def _told(runs: Sequence[FinishedRun]) -> list[str]:
+    """Return what runs of one model found, each with the name of its data if there are several."""
+    of = [f"{line(run.data, 60)}: " if runs[1:] else "" for run in runs]
+    return [name + _own_sheet(run).opening.sentence for name, run in zip(of, runs, strict=True)]
 
 
 def _sentence(study: StudyNumbers, every: Sequence[ProtocolTables]) -> str:
@@ -197,9 +208,9 @@ def _cautions(study: StudyNumbers, every: Sequence[ProtocolTables]) -> list[str]
         notes.append(
             f"{len(warned):,} of {many(len(runs), 'run')} "
             f"{'has' if len(warned) == 1 else 'have'} cautions, such as ({_cell(warned[0])}): "
-            f"{line(warned[0].manifest.cautions[0], 60)}"
+            f"{shortened_line(warned[0].manifest.cautions[0], 80)}"
         )
-    return [line(note, 240) for note in dict.fromkeys(notes)]
+    return [shortened_line(note, 240) for note in dict.fromkeys(notes)]
 
 
 def _judges(runs: Iterable[FinishedRun]) -> dict[str, str]:
