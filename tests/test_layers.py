@@ -583,7 +583,7 @@ BUDGET = {
     "metrics": 9_386,
     "runs": 6_464,
     "datasets": 5_767,
-    "report": 4_309,
+    "report": 4_311,
     "cli": 4_346,
     "wikidata": 4_496,
     "people": 3_561,

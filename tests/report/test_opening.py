@@ -143,7 +143,7 @@ def wording(words: tuple[float, Ends], agreed: tuple[float, Ends], skill: Ends, 
 
 def test_whether_a_model_sounds_as_sure_as_it_is() -> None:
     assert wording((0.95, (0.9, 0.97)), (0.55, (0.46, 0.64)), None) == (
-        "In short answers (method: Vanilla), it sounds surer than it is: its words sound 95 % "
+        "In short answers (Vanilla prompt), it sounds surer than it is: its words sound 95 % "
         "sure, and sampled on the plain question, it gives a consistent answer (right or wrong) "
         "55 % of the time."
     )

@@ -165,15 +165,17 @@ def test_pandas_gets_every_number_with_its_slice(builtin: Result) -> None:
     frame = builtin.to_pandas()
     assert len(frame) == len(builtin.estimates)
     assert list(frame["name"]) == [e.name for e in builtin.estimates]
-    for number in {0, len(frame) // 2, len(frame) - 1}:
+    fields = set(Estimate.__struct_fields__) - {"where"}
+    clash = {n for n, e in enumerate(builtin.estimates) if fields & dict(e.where).keys()}
+    for number in {0, len(frame) // 2, len(frame) - 1} | clash:
         estimate, row = builtin.estimates[number], frame.iloc[number]
-        parts = {key: row[key] for key, _ in estimate.where}
+        # a part that is called as a field is, such as "problem", has a column of its own
+        named = {key: f"slice {key}" if key in fields else key for key, _ in estimate.where}
+        parts = {key: row[column] for key, column in named.items()}
         assert parts == dict(estimate.where)
         assert row["n"] == estimate.n
         assert row["value"] == estimate.value or estimate.value is None
     assert frame["value"].dtype == float
-    fields = set(Estimate.__struct_fields__) - {"where"}
-    assert not fields & {key for e in builtin.estimates for key, _ in e.where}
 
 
 def test_without_pandas_the_message_says_how_to_get_it(

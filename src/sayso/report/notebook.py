@@ -95,19 +95,21 @@ def data_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | No
 def estimates_frame(estimates: Sequence[Estimate]) -> Any:
     """Return numbers as a data frame, a row for each.
 
-    The columns are ``name``, one for each part that any slice has, and the fields of an Estimate.
+    The columns are ``name``, one for each part that any slice has, and the fields of an Estimate. A
+    part that is called as a field is has the column ``slice PART``.
     """
-    parts = dict.fromkeys(key for e in estimates for key, _ in e.where)
     rest = [field for field in Estimate.__struct_fields__ if field not in ("name", "where")]
+    keys = dict.fromkeys(key for e in estimates for key, _ in e.where)
+    parts = {key: f"slice {key}" if key in rest else key for key in keys}
     rows = [
         {
-            **dict(e.where),
+            **{parts[key]: value for key, value in e.where},
             **msgspec.structs.asdict(e),
             "signature": signature_text(e.signature),
         }
         for e in estimates
     ]
-    frame = data_frame(rows, ["name", *parts, *rest])
+    frame = data_frame(rows, ["name", *parts.values(), *rest])
     return frame.astype(dict.fromkeys(FLOATS, "float64"))
 
 

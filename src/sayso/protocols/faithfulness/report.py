@@ -97,7 +97,7 @@ def plain_sentence(results: FaithfulnessResults) -> str:
         why = f": {line(skill.problem, 200)}" if skill.problem else ""
         return f"This run cannot say whether the model sounds as sure as it is{why}."
     method = part_label("method", results.first_method(form))
-    return f"In {FORMS[form]} (method: {method}), {_sounds(words, agreed, skill)}."
+    return f"In {FORMS[form]} ({method} prompt), {_sounds(words, agreed, skill)}."
 
 
 #: a mean gap that is worth a word; answers from which a mean that never varies needs no interval
