@@ -78,7 +78,7 @@ def test_columns_of_other_names(tmp_path: Path) -> None:
     # a column that was given to gold is no answer any more
     with pytest.raises(InputError, match="expected a column 'answer'"):
         _read(path, columns={"question": "q", "gold": "answer"})
-    with pytest.raises(InputError, match="names a missing column; the file has q"):
+    with pytest.raises(InputError, match="names a missing column; it has q"):
         _read(path, columns={"answer": "reply"})
     with pytest.raises(InputError, match="no such column"):
         _read(path, columns={"answr": "response"})

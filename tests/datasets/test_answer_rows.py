@@ -88,10 +88,10 @@ def test_an_answer_that_is_all_thought_is_none() -> None:
 @pytest.mark.parametrize(
     ("rows", "columns", "words"),
     [
-        (3, None, "rows is of type int: expected a list of mappings or a data frame"),
+        (3, None, "rows is of type int: expected a list of dicts"),
         ("k.jsonl", None, "sayso score FILE"),
         (ROW, None, "rows is one row"),
-        (["a"], None, "row 1 is a str"),
+        (["a"], None, "row 1 is of type str"),
         ([{"q": "a", "a": "b"}], None, "no row has 'answer' or 'samples': the rows have q, a"),
         ([ROW], {"answer": "reply"}, "answer=reply names a column that no row has"),
         ([ROW], {"reply": "answer"}, "no such column"),

@@ -308,7 +308,7 @@ def test_a_malformed_verdict_of_a_judge_of_ones_own_is_one_line(
         ({"seed": "1"}, "seed is '1'; expected a whole number"),
         ({"max_cost": "5"}, "max_cost is '5'; expected a number"),
         ({"price": (1, 2)}, r'price is \(1, 2\); expected a text, such as "0\.15,0\.60"'),
-        ({"data": None}, "data is None; expected a text"),
+        ({"data": None}, "data is of type NoneType: expected a list of dicts"),
         ({"thinking": False}, "thinking is False; expected a text"),
         ({"domains": 5}, "domains is 5; expected a list of names"),
         ({"domains": ["a", 5]}, "domains: 5 is not a text"),

@@ -154,6 +154,8 @@ def _file_of(name: str) -> tuple[str, Path]:
         return kind, Path(file)
     if catalogue_kind(name) == "file":
         return "file", Path(name)
+    if name == own_table.IN_MEMORY:
+        raise InputError(f"the data were {name}, which are gone: save them, and name the file")
     if colon and kind.isalpha() and len(kind) > 1 and not os.path.exists(name):
         raise InputError(f"data {name!r}: expected FORMAT:FILE with one of {', '.join(FORMATS)}")
     if os.path.exists(name) or Path(name).suffix in {".jsonl", ".json", ".parquet"}:

@@ -19,12 +19,13 @@ from sayso.datasets.tables import (
     as_frame,
     as_text,
     cell_value,
-    frame_rows,
     golds_in,
     is_text_table,
     list_in,
+    plain_cell,
     read_list_cell,
     read_table,
+    rows_in_memory,
     truth_value,
 )
 from sayso.datasets.tools.values import (
@@ -168,7 +169,7 @@ def with_checked_texts(row: AnswerRow) -> AnswerRow:
 
 def is_empty(value: Any) -> bool:
     """Tell whether a cell holds nothing."""
-    value = _plain(value)
+    value = plain_cell(value)
     return value is None or (isinstance(value, str) and is_blank(value))
 
 
@@ -176,7 +177,7 @@ def recorded(row: AnswerRow, name: str) -> float | None:
     """Return a verdict that came with the file, 1 or 0: a grader's, or that of a column."""
     if name in row.recorded:
         return row.recorded[name]
-    return person_verdict(_plain(row.own.get(name)), [])
+    return person_verdict(plain_cell(row.own.get(name)), [])
 
 
 def likely_answer(names: Iterable[object], columns: Mapping[str, str]) -> str | None:
@@ -578,31 +579,15 @@ def _golds_by_id(path: Path) -> dict[str, AnswerRow]:
 def answer_rows(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator[AnswerRow]:
     """Yield what each row says; ``own`` stays the row as it was given.
 
-    ``rows`` are mappings, or a table of pandas, polars or pyarrow, in which lists may be written as
-    text, as in CSV. Arrays and numbers of numpy are read as lists and numbers, NaN in a cell as
-    nothing, as data frames write it. Raises :class:`InputError` before the first row is scored: for
-    rows that are neither, or without an answer or samples under the given names.
+    ``rows`` are mappings, a mapping of columns, or a table of pandas, polars or pyarrow, in which
+    lists may be written as text, as in CSV. Arrays and numbers of numpy are read as lists and
+    numbers, NaN in a cell as nothing, as data frames write it. Raises :class:`InputError` before
+    the first row is scored: for rows that are neither, or without an answer or samples under the
+    given names.
     """
     named = check_column_map(columns or {})
-    frame = as_frame(rows)
-    if frame is not None:
-        rows = frame_rows(frame)
-    if isinstance(rows, str | bytes | Mapping):
-        what = "one row" if isinstance(rows, Mapping) else "a text"
-        raise InputError(
-            f"rows is {what}: expected a list of mappings; for a file: sayso score FILE"
-        )
-    if not isinstance(rows, Iterable):
-        raise InputError(
-            f"rows is of type {type(rows).__name__}: expected a list of mappings or a data frame"
-        )
-    rows = list(rows)
-    for number, row in enumerate(rows, 1):
-        if not isinstance(row, Mapping):
-            raise InputError(
-                f"row {number} is a {type(row).__name__}: expected a mapping with some of "
-                f"{', '.join(COLUMNS)}"
-            )
+    loose = as_frame(rows) is not None
+    rows = rows_in_memory(rows)
     names = dict.fromkeys(name for row in rows for name in row)
     absent = [f"{ours}={theirs}" for ours, theirs in named.items() if theirs not in names]
     free = {"answer", "samples"} & places_of(names, named).keys()
@@ -619,10 +604,9 @@ def answer_rows(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator
             + naming_in_python(likely)
         )
     for number, row in enumerate(rows, 1):
-        plain = {name: _plain(value) for name, value in row.items()}
-        loose = frame is not None
+        cells = {name: plain_cell(value) for name, value in row.items()}
         read = with_checked_texts(
-            answer_row(plain, columns_in(plain, named), f"row {number}", loose=loose)
+            answer_row(cells, columns_in(cells, named), f"row {number}", loose=loose)
         )
         yield msgspec.structs.replace(read, own=row)
 
@@ -630,16 +614,3 @@ def answer_rows(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator
 def naming_in_python(likely: str | None) -> str:
     """Return how a caller names the column of the answers."""
     return f"columns={{'answer': {likely or 'YOURS'!r}}}"
-
-
-def _plain(value: Any) -> object:
-    """Return a value without arrays; NaN alone is nothing, in a list it marks its place."""
-    value = _listed(value)
-    missing = value is not None and type(value).__name__ in ("NaTType", "NAType")  # of pandas
-    return None if missing or (isinstance(value, float | Decimal) and value != value) else value
-
-
-def _listed(value: Any) -> object:
-    if hasattr(value, "tolist"):  # arrays, series, and single numbers of numpy
-        value = value.tolist()
-    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value

@@ -219,7 +219,7 @@ def check_named_columns(names: Collection[Any], named: Mapping[str, str], place:
     for ours, theirs in named.items():
         if theirs not in names:
             raise InputError(
-                f"{place}: --columns {ours}={theirs} names a missing column; the file has "
+                f"{place}: --columns {ours}={theirs} names a missing column; it has "
                 f"{column_list(names)}"
             )
 

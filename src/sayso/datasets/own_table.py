@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import msgspec
 from sayso.datasets.columns import (
     COLUMNS,
     called_elsewhere,
+    check_column_map,
     check_named_columns,
     column_list,
     columns_of,
@@ -32,17 +34,23 @@ from sayso.datasets.dataset import DENIES, Dataset, questions_hash, truth_of
 from sayso.datasets.tables import (
     SUFFIXES,
     WRITTEN_OUT,
+    as_frame,
     golds_in,
     is_text_table,
     notes_on_cells,
+    plain_cell,
     read_list_cell,
     read_table,
+    rows_in_memory,
     stem_of,
     suffix_of,
+    whole,
 )
 from sayso.records import Aspect, InputError, Question, content_id, question_id, tier_of
 
 PREFIX = "file:"
+#: the name of questions that no file holds
+IN_MEMORY = "rows in memory"
 
 
 def name_with_columns(data: str, columns: str) -> str:
@@ -57,6 +65,34 @@ def name_with_columns(data: str, columns: str) -> str:
             f"--columns is for your own table, file:FILE ({', '.join(SUFFIXES)}); {got}"
         )
     return f"{name}#{columns.strip()}"
+
+
+def given_data(data: Any, columns: str | Mapping[str, str]) -> str | Dataset:
+    """Return data as a caller gives them: a name or a file with its columns, or rows in memory.
+
+    Raises InputError.
+    """
+    named = columns_of(columns) if isinstance(columns, str) else check_column_map(columns)
+    if isinstance(data, str | PathLike):
+        return name_with_columns(
+            os.fspath(data), ",".join(f"{ours}={theirs}" for ours, theirs in named.items())
+        )
+    return load_rows(data, named)
+
+
+def load_rows(rows: Any, named: Mapping[str, str], name: str = IN_MEMORY) -> Dataset:
+    """Return the questions of a list of dicts, a dict of columns or a data frame.
+
+    They are read as those of a file; ``name`` is the set's. Raises InputError naming the row.
+    """
+    table = [
+        whole({column: plain_cell(cell) for column, cell in row.items()}, f"{name} line {number}")
+        for number, row in enumerate(rows_in_memory(rows, "data"), 1)
+    ]
+    if not table:
+        raise InputError("data has no rows: expected at least one question")
+    data = from_rows(enumerate(table, 1), named, name, name, loose=as_frame(rows) is not None)
+    return msgspec.structs.replace(data, kind=PREFIX[:-1])
 
 
 def load_own_table(path: Path) -> Dataset:
@@ -130,10 +166,14 @@ def _check_first(row: Mapping[str, Any], named: Mapping[str, str], source: str) 
     if "question" not in places_of(row, named):
         likely = called_elsewhere("question", row, named)
         hint = "did you mean" if likely else "name it with"
+        naming = f"columns={{'question': {likely or 'COLUMN'!r}}}"
+        if source != IN_MEMORY:
+            naming = (
+                f"--columns question={likely or 'COLUMN'} (records in UNCLE's format: --data "
+                "FILE, without file:)"
+            )
         raise InputError(
-            f"{source}: expected a column 'question', got {column_list(row)}; {hint} "
-            f"--columns question={likely or 'COLUMN'} (records in UNCLE's format: --data FILE, "
-            "without file:)"
+            f"{source}: expected a column 'question', got {column_list(row)}; {hint} {naming}"
         )
 
 

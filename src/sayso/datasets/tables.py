@@ -15,7 +15,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from importlib.resources import files
@@ -37,6 +37,8 @@ BOM = b"\xef\xbb\xbf"
 MOST_WRONG, LOOKED_AT = 19, 100_000
 #: bytes of a line, and columns of a table, beyond which a file is no table of answers
 LONGEST_LINE, MOST_COLUMNS = 100_000_000, 10_000
+#: what rows in memory may be
+TABLES_IN_MEMORY = "a list of dicts, a dict of columns, or a data frame"
 #: endings that :func:`read_table` reads
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv", ".jsonl.gz")
 
@@ -483,10 +485,60 @@ def as_frame(rows: Any) -> Any:
     return _arrow_table(rows) if hasattr(rows, "__arrow_c_stream__") else None
 
 
-def frame_rows(frame: Any) -> list[dict[str, object]]:
-    """Return the rows of a data frame as those of a Parquet file are read. Raises InputError."""
-    rows: list[dict[str, object]] = _arrow_table(frame).to_pylist()
-    return [whole(row, f"row {number}") for number, row in enumerate(rows, 1)]
+def rows_in_memory(rows: Any, what: str = "rows") -> list[Mapping[str, Any]]:
+    """Return rows that Python gives: mappings, a mapping of columns, or a data frame.
+
+    Those of a data frame are as those of a Parquet file are read, all others as they are given.
+    ``what`` begins a message. Raises InputError for anything else.
+    """
+    frame = as_frame(rows)
+    if frame is not None:
+        read: list[dict[str, object]] = _arrow_table(frame).to_pylist()
+        return [whole(row, f"row {number}") for number, row in enumerate(read, 1)]
+    if isinstance(rows, Mapping):
+        rows = _rows_of_columns(rows, what)
+    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
+        text = isinstance(rows, str | bytes)
+        kind = "a text" if text else f"of type {type(rows).__name__}"
+        of_file = "; for a file: sayso score FILE" * text
+        raise InputError(f"{what} is {kind}: expected {TABLES_IN_MEMORY}{of_file}")
+    listed: list[Mapping[str, Any]] = list(rows)
+    for number, row in enumerate(listed, 1):
+        if not isinstance(row, Mapping):
+            raise InputError(
+                f"{what}: row {number} is of type {type(row).__name__}: expected a dict, with "
+                "columns as keys"
+            )
+    return listed
+
+
+def _rows_of_columns(columns: Mapping[str, Any], what: str) -> list[dict[str, Any]]:
+    """Return the rows of a mapping of columns. Raises InputError for what is none."""
+    cells: dict[str, Any] = {name: as_lists(column) for name, column in columns.items()}
+    single = next((name for name, column in cells.items() if not isinstance(column, list)), None)
+    if single is not None:
+        raise InputError(
+            f"{what} is one row, or {single!r} is no list: expected {TABLES_IN_MEMORY}"
+        )
+    lengths = {name: len(column) for name, column in cells.items()}
+    if len({*lengths.values()}) > 1:
+        counts = ", ".join(f"{name} {number:,}" for name, number in lengths.items())
+        raise InputError(f"{what}: its columns differ in length ({counts[:200]})")
+    return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+
+
+def plain_cell(value: Any) -> object:
+    """Return a value without arrays; NaN alone is nothing, in a list it marks its place."""
+    value = as_lists(value)
+    missing = value is not None and type(value).__name__ in ("NaTType", "NAType")  # of pandas
+    return None if missing or (isinstance(value, float | Decimal) and value != value) else value
+
+
+def as_lists(value: Any) -> object:
+    """Return arrays and series as lists, their numbers as those of Python."""
+    if hasattr(value, "tolist"):  # also single numbers of numpy
+        value = value.tolist()
+    return [as_lists(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _arrow_table(frame: Any) -> Any:

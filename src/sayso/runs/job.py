@@ -78,7 +78,7 @@ class Job(
     protocol: str = "uncle"
     model: str | Engine = "builtin"
     #: "": the set that fits the model, which :attr:`data_set` names
-    data: str = ""
+    data: str | Dataset = ""
     judge: str | Judge | Engine = "rules"
     out: str | Path | None = None
     options: Any = None
@@ -102,6 +102,8 @@ class Job(
     @property
     def data_set(self) -> str:
         """The name of the data set that is asked: the given one, else one that fits the model."""
+        if isinstance(self.data, Dataset):
+            return self.data.name
         return self.data or datasets.default_data(self.model)
 
     @property
@@ -183,7 +185,7 @@ def _check_kinds(job: Job) -> None:
     """Refuse values of another type than an argument has. Raises InputError."""
     for kind in OPTIONS:
         check_kinds(part(kind, job))
-    check_kinds(_Names(job.protocol, job.data, job.out, job.name, job.command))
+    check_kinds(_Names(job.protocol, job.data_set, job.out, job.name, job.command))
     if not isinstance(job.model_options, Mapping):
         raise InputError(f"model_options is {job.model_options!r:.80}; expected a dict of options")
     if job.options is not None and not isinstance(job.options, job.plan.Settings):
@@ -305,7 +307,12 @@ def load_data(job: Job) -> Dataset:
     """
     if isinstance(job.model, RecordedEngine):
         return datasets.subset(job.model.data, limit=job.limit or 0, **parts_of(job))
-    data = datasets.load_dataset(job.data_set, split=job.split, limit=job.limit, **parts_of(job))
+    if isinstance(job.data, Dataset):
+        data = datasets.subset(job.data, limit=job.limit or 0, **parts_of(job))
+    else:
+        data = datasets.load_dataset(
+            job.data_set, split=job.split, limit=job.limit, **parts_of(job)
+        )
     return job.plan.asked(data, job.settings)
 
 
@@ -426,7 +433,12 @@ def _named(job: Job) -> list[str]:
     names = [field.name for field in dataclasses.fields(job) if field.name not in OF_PACE]
     values = [getattr(job, name) for name in names]
     return [
-        str(v.name) if hasattr(v, "complete") or hasattr(v, "grade") else str(v) for v in values
+        v.hash
+        if isinstance(v, Dataset)
+        else str(v.name)
+        if hasattr(v, "complete") or hasattr(v, "grade")
+        else str(v)
+        for v in values
     ]
 
 

@@ -17,6 +17,7 @@ import msgspec
 
 from sayso import datasets
 from sayso.datasets.dataset import Dataset, declining_golds
+from sayso.datasets.own_table import given_data
 from sayso.engines.engine import Engine
 from sayso.engines.named import PACKAGED
 from sayso.engines.prices import Price, price_of
@@ -221,7 +222,8 @@ def run(
     protocol: str = "uncle",
     *,
     model: str | Engine = "builtin",
-    data: str | PathLike[str] = "",
+    data: Any = "",
+    columns: str | Mapping[str, str] = "",
     judge: str | Judge | Engine = "rules",
     out: str | PathLike[str] | None = None,
     options: Any = None,
@@ -236,7 +238,9 @@ def run(
     """Run one protocol: ask, judge, measure, and leave a run folder with its page behind.
 
     ``model``, ``data`` and ``judge`` are names as on the command line, or an engine of your own
-    (and a judge, or an engine that is to judge; docs/python.md). Without ``data`` the built-in
+    (and a judge, or an engine that is to judge; docs/python.md). ``data`` may also be rows: a list
+    of dicts, a dict of columns, or a data frame, with the columns of a file; ``columns`` maps our
+    names to yours. Without ``data`` the built-in
     model is asked about its own invented world, any other model about the real one ("world").
     ``out`` is the run folder; left out, its name is derived from the settings, so that the same
     command goes on where it was stopped. ``settings`` are the protocol's, by the names of the
@@ -262,8 +266,9 @@ def run(
     """
     check_keywords(run.__name__, given, RunKeywords)
     job = job_of(
-        protocol=protocol, model=model, data=data, judge=judge, out=out, options=options, name=name,
-        command=command, model_options={} if model_options is None else model_options, **given,
+        protocol=protocol, model=model, data=given_data(data, columns), judge=judge, out=out,
+        options=options, name=name, command=command,
+        model_options={} if model_options is None else model_options, **given,
     )  # fmt: skip
     result = execute_job(with_settings(job, settings) if settings else job, progress)
     if report:

@@ -166,9 +166,10 @@ def score(
 ) -> Any:
     """Return the rows, each with a column for every score that could be computed of it.
 
-    ``rows`` is an iterable of mappings, which gives a list of dicts, or a data frame of pandas or
-    polars or a table of pyarrow, which gives the same kind with the columns that ``sayso score``
-    adds to a Parquet file. Of any other object that speaks Arrow comes a table of pyarrow.
+    ``rows`` are mappings or a mapping of columns, which give a list of dicts, or a data frame of
+    pandas or polars or a table of pyarrow, which gives the same kind with the columns that
+    ``sayso score`` adds to a Parquet file. Of any other object that speaks Arrow comes a table of
+    pyarrow.
 
     A row is a mapping with some of ``question, answer, samples, token_logprobs,
     sample_token_logprobs, context, prompt`` (see :mod:`sayso.datasets.answer_rows`; ``columns``
