@@ -609,11 +609,11 @@ BEGAN = (127_686, 71_735)
 PAGES, MARKS, README_WORDS, DOCS_WORDS = 1_125, 222, 700, 81_000
 #: flags that each command accepts, and how many of them its help shows
 FLAGS = {
-    "run": (48, 48),
-    "run uncle": (67, 65),
-    "run selective": (80, 76),
-    "run faithfulness": (81, 78),
-    "run self_known": (80, 78),
+    "run": (49, 49),
+    "run uncle": (68, 66),
+    "run selective": (81, 77),
+    "run faithfulness": (82, 79),
+    "run self_known": (81, 79),
     "measure": (86, 30),
     "study": (54, 54),
     "report": (2, 2),

@@ -26,7 +26,7 @@ def test_every_option_has_a_keyword_of_its_type() -> None:
     words = get_type_hints(RunKeywords)
     assert set(fields) == set(words)
     #: what Python takes besides: a path, one name for a list of one, a number for a level
-    wider = {"cache", "domains", "tiers", "thinking"}
+    wider = {"cache", "domains", "tiers", "thinking", "system"}
     assert {name for name in fields if fields[name] != words[name]} == wider
     assert set(get_type_hints(TextKeywords)) <= {*words}
 

@@ -109,6 +109,12 @@ class AskingOptions:
         'arguments of the chat template as JSON, such as {"enable_thinking": false}',
         "rare",
     )
+    #: a file for the command line; from Python, a text is the prompt itself
+    system: Path | str = option(
+        "",
+        "text file with the system prompt that the model gets before every question, such as your "
+        "bot's; the judge does not get it",
+    )
 
 
 class AskingKeywords(TypedDict, total=False):
@@ -116,6 +122,7 @@ class AskingKeywords(TypedDict, total=False):
 
     thinking: str | int
     chat_template_kwargs: str | Mapping[str, Scalar] | None
+    system: str | PathLike[str]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

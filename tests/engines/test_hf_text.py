@@ -240,10 +240,11 @@ def test_a_date_that_the_user_gives_is_used() -> None:
     assert render_prompt(make_tokenizer(template), request).text == "1 May 2030 Who?"
 
 
-def test_a_refused_system_message_joins_the_users() -> None:
-    template = (
-        "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}" + CHAT
-    )
+@pytest.mark.parametrize("refusal", ["{{ raise_exception('no system') }}", "DROP"])
+def test_a_system_message_that_a_template_refuses_or_drops_joins_the_users(refusal: str) -> None:
+    template = "{% if messages[0].role == 'system' %}" + refusal + "{% endif %}" + CHAT
+    if refusal == "DROP":  # many templates skip the roles that they do not know
+        template = CHAT.replace("in messages %}", "in messages if m.role == 'user' %}", 1)
     found = render_prompt(
         make_tokenizer(template), conversation(("system", "Be brief."), ("user", "Who?"))
     )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import sayso
+from sayso.options import AskingOptions
 from sayso.protocols import uncle
 from sayso.records import InputError, ask, signature_text
 from sayso.runs.asking import request_shaper
@@ -30,7 +31,9 @@ WORLD = facts(2)
     ],
 )
 def test_what_a_request_is_told(thinking: str, kwargs: Any, told: Any, longer: int) -> None:
-    request = request_shaper(thinking, kwargs)(ask("Who?", max_tokens=100))
+    request = request_shaper(AskingOptions(thinking=thinking, chat_template_kwargs=kwargs))(
+        ask("Who?", max_tokens=100)
+    )
     assert request.chat_template_kwargs == told
     assert request.max_tokens == 100 + longer
 
@@ -38,7 +41,7 @@ def test_what_a_request_is_told(thinking: str, kwargs: Any, told: Any, longer: i
 @tabled
 def test_what_means_nothing_is_refused(thinking: str, kwargs: Any, said: str) -> None:
     with pytest.raises(InputError) as caught:
-        request_shaper(thinking, kwargs)
+        request_shaper(AskingOptions(thinking=thinking, chat_template_kwargs=kwargs))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from importlib import resources
+from os import PathLike
 from pathlib import Path
 
 from sayso.prompts.templates import check_text
@@ -31,6 +32,51 @@ def load_prompt(name: str, folder: Path | None = None) -> str:
         check_text(name, text, override)
         return text
     return resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8").strip()
+
+
+#: bytes of the longest system prompt; most models can read less
+LONGEST_SYSTEM = 1_000_000
+
+
+def system_prompt(given: str | PathLike[str]) -> str:
+    """Return a system prompt without surrounding white space: a text, or that of a file (a path).
+
+    Raises InputError for a file that cannot be read, and for a text that is empty or too long.
+    """
+    if isinstance(given, str):
+        what, raw = "system", given.encode("utf-8", "surrogatepass")
+    else:
+        what = f"system {Path(given)}"
+        try:
+            with Path(given).open("rb") as file:
+                raw = file.read(LONGEST_SYSTEM + 1)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(
+                f"{what}: cannot be read ({reason}); name a text file with the system prompt"
+            ) from None
+    if len(raw) > LONGEST_SYSTEM:
+        raise InputError(f"{what}: is longer than {LONGEST_SYSTEM:,} bytes; shorten it")
+    try:
+        text = raw.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{what}: is no UTF-8 text ({error.reason} at byte {error.start:,}); save it as UTF-8"
+        ) from None
+    if not text:
+        raise InputError(f"{what}: is empty; write the system prompt there, or leave it out")
+    return text
+
+
+def refuse_file_name(text: str) -> None:
+    """Refuse a system prompt that is a file's name, in Python, where a path names a file."""
+    name = text.strip()
+    called = len(name.split()) == 1 and Path(name).suffix in (".txt", ".md")
+    if len(name) < 256 and (called or Path(name).is_file()):
+        raise InputError(
+            f"system {name!r} is the name of a file, and a text is the prompt itself: pass "
+            f"Path({name!r})"
+        )
 
 
 #: Folders of prompts that ship with sayso, by the names that settings have for them: the plain

@@ -219,9 +219,6 @@ class Run(typing.Protocol):
     def tools(self, nli: str) -> Tools:
         """Return who can gather evidence on answers: the model itself, who compares meanings."""
 
-    def shaped(self, model: Engine) -> Engine:
-        """Return the subject as stages ask it: with the settings that say how it is to think."""
-
     def engine(self, name: str) -> Engine:
         """Return a further model by name, behind the run's cache and limit on money."""
 

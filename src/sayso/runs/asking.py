@@ -2,7 +2,8 @@
 
 Equal requests are sent once, answers that are in the cache are not requested again, and every new
 answer goes into the cache as it comes: a run that is killed and started again asks only what is
-missing. How the model is to think and what its chat template gets are part of every request.
+missing. How the model is to think, what its chat template gets and its system prompt are part of
+every request to it.
 """
 
 from __future__ import annotations
@@ -15,28 +16,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from sayso.engines.engine import Engine, EngineWrapper
 from sayso.engines.prices import LOCAL, Price, reply_cost
-from sayso.options import Scalar
+from sayso.options import AskingOptions, Scalar
 from sayso.progress import Progress, Silent
 from sayso.prompts.thoughts import split_thoughts
-from sayso.records import Generation, InputError, Request, Usage, content_id, request_key
+from sayso.records import (
+    Generation,
+    InputError,
+    Message,
+    Request,
+    Usage,
+    content_id,
+    request_key,
+)
 from sayso.runs.costs import Meter, add, dollars
 from sayso.runs.freshness.ages import Ages, Period
 from sayso.storage.cache import KEPT_PROBLEMS, Cache, ReplyOrigin, StoredReply, may_lack_text
 
-
-class ShapedEngine(EngineWrapper):
-    """An engine whose requests say how the model is to think, as those of a run's stages do."""
-
-    def __init__(self, engine: Engine, shape: Callable[[Request], Request]) -> None:
-        super().__init__(engine)
-        self._shape = shape
-
-    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
-        """Answer requests, shaped."""
-        return self.engine.complete(map(self._shape, requests))
+Shape = Callable[[Request], Request]
 
 
 #: what a reply must carry to be used from the cache; an engine that cannot give it is not asked to
@@ -76,7 +77,8 @@ class CachedEngine(EngineWrapper):
     ``dollars`` is the price of all answers, whenever they were paid, ``None`` as soon as one
     without a known price is among them; ``paid`` is what was spent here and now. ``stage`` names
     what is being asked for whoever watches. ``price`` fills in the dollars that a reply lacks. With
-    a ``period`` what was given before it is asked anew.
+    a ``period`` what was given before it is asked anew. ``shape`` (:func:`request_shaper`) is
+    applied to every request, whether it is answered or only read.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class CachedEngine(EngineWrapper):
         period: Period | None = None,
     ) -> None:
         super().__init__(engine)
+        self.shape: Shape = request_shaper(AskingOptions())
         self.cache = cache
         self.period = period
         self.ages = Ages()
@@ -181,7 +184,7 @@ class CachedEngine(EngineWrapper):
         KeyboardInterrupt when ``progress.stopping`` was set: after the answers that were on their
         way. What was not sent is no failure, and is asked the next time.
         """
-        wanted = list(requests)
+        wanted = [self.shape(request) for request in requests]
         places: dict[bytes, list[int]] = {}
         for index, request in enumerate(wanted):
             places.setdefault(request_key(request, self.identity), []).append(index)
@@ -223,6 +226,18 @@ class CachedEngine(EngineWrapper):
             self.progress.hold = outer
             if self.cache:
                 self.cache.commit()
+
+    def force(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
+    ) -> Iterator[tuple[int, Generation]]:
+        """Read given continuations behind shaped requests; nothing of it is cached."""
+        return super().force([(self.shape(request), text) for request, text in items], want)
+
+    def hidden(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], layer: int, position: str
+    ) -> NDArray[np.float16]:
+        """Read hidden states behind shaped requests; nothing of it is cached."""
+        return super().hidden([(self.shape(r), text) for r, text in items], layer, position)
 
     def _spoken(self, reply: Generation) -> Generation:
         """Return an answer without a thought that its engine left in it.
@@ -530,15 +545,13 @@ class OverrideCounts:
         ]
 
 
-# ---- thinking and arguments of the chat template
+# ---- thinking, arguments of the chat template, and the system prompt
 
 #: the settings of a run that go into every request, besides those of its protocol
-REQUEST_SETTINGS = ("thinking", "chat_template_kwargs")
+REQUEST_SETTINGS = ("thinking", "chat_template_kwargs", "system")
 EFFORTS = ("low", "medium", "high")
 #: a larger number of tokens to think is taken for a typing error
 MOST_TOKENS = 1_000_000
-
-Shape = Callable[[Request], Request]
 
 
 def thinking_kwargs(thinking: str) -> tuple[dict[str, Scalar], int]:
@@ -587,13 +600,15 @@ def template_kwargs(given: str | Mapping[str, Scalar] | None) -> dict[str, Scala
     return dict(given)
 
 
-def request_shaper(thinking: str, given: str | Mapping[str, Scalar] | None) -> Shape:
-    """Return the function that puts thinking and template arguments into a request.
+def request_shaper(asking: AskingOptions) -> Shape:
+    """Return the function that puts thinking, template arguments and a system prompt in a request.
 
-    A number of tokens to think is added to the longest answer. Raises InputError.
+    A number of tokens to think is added to the longest answer. A request that has them already
+    stays as it is. Raises InputError.
     """
+    thinking, system = asking.thinking, str(asking.system)
     wanted, longer = thinking_kwargs(thinking)
-    own = template_kwargs(given)
+    own = template_kwargs(asking.chat_template_kwargs)
     both = sorted(wanted.keys() & own.keys())
     if both:
         raise InputError(
@@ -601,11 +616,14 @@ def request_shaper(thinking: str, given: str | Mapping[str, Scalar] | None) -> S
             "leave one of them out"
         )
     arguments = {**wanted, **own}
+    first = (Message("system", system),) if system else ()
 
     def shaped(request: Request) -> Request:
-        if not arguments:
-            return request
+        if request.messages[: len(first)] != first:
+            request = msgspec.structs.replace(request, messages=first + request.messages)
         merged = {**dict(request.chat_template_kwargs), **arguments}
+        if merged == dict(request.chat_template_kwargs):
+            return request
         return msgspec.structs.replace(
             request,
             chat_template_kwargs=tuple(sorted(merged.items())),
@@ -615,20 +633,23 @@ def request_shaper(thinking: str, given: str | Mapping[str, Scalar] | None) -> S
     return shaped
 
 
-def thinking_settings(thinking: str, given: str | Mapping[str, Scalar] | None) -> dict[str, str]:
-    """Return both as a manifest keeps them; what was not given is left out."""
-    own = template_kwargs(given)
-    kept = {"thinking": thinking} if thinking else {}
-    if own:
-        kept["chat_template_kwargs"] = json.dumps(own, sort_keys=True, ensure_ascii=False)
-    return kept
+def asking_settings(asking: AskingOptions) -> dict[str, str]:
+    """Return all three as a manifest keeps them; what was not given is left out."""
+    own = template_kwargs(asking.chat_template_kwargs)
+    kept = {
+        "thinking": asking.thinking,
+        "chat_template_kwargs": json.dumps(own, sort_keys=True, ensure_ascii=False) if own else "",
+        "system": str(asking.system),
+    }
+    return {name: text for name, text in kept.items() if text}
 
 
-def thinking_signature(settings: Mapping[str, object]) -> dict[str, str]:
-    """Return what both add to every signature, from a manifest's settings."""
+def asking_signature(settings: Mapping[str, object]) -> dict[str, str]:
+    """Return what all three add to every signature, from a manifest's settings."""
     parts = {}
     if thinking := settings.get("thinking"):
         parts["thinking"] = str(thinking)
-    if own := settings.get("chat_template_kwargs"):
-        parts["template"] = content_id(own)[:8]
+    for part, name in (("template", "chat_template_kwargs"), ("system", "system")):
+        if text := settings.get(name):
+            parts[part] = content_id(text)[:8]
     return parts

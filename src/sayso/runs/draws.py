@@ -71,7 +71,6 @@ def ask_draws(
                 folder,
                 data.questions,
                 manifest,
-                shape=opened_job.shape,
                 judge_engine=opened_job.judge_engine,
             )
             try:

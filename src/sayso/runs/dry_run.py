@@ -266,7 +266,7 @@ def _follow_up_stages(
     by_id = {q.id: q for q in opened.data.questions}
     planned: dict[str, dict[str, list[Request]]] = {}
     for model, stage, request in opened.job.plan.follow_ups(answered, by_id, opened.job.settings):
-        shaped = request if model else opened.shape(request)
+        shaped = request if model else opened.model.shape(request)
         planned.setdefault(model, {}).setdefault(stage, []).append(shaped)
     found: list[StageEstimate] = []
     with contextlib.closing(further_models(opened, learn=False)) as further:

@@ -85,7 +85,7 @@ from sayso.records import (
     question_id,
 )
 from sayso.report import write as write_page
-from sayso.runs.asking import CachedEngine, bill, request_shaper, thinking_settings
+from sayso.runs.asking import CachedEngine, asking_settings, bill, request_shaper
 from sayso.runs.costs import Meter
 from sayso.runs.dry_run import Planned, RunEstimate, StageEstimate, first_calls, plan_of, priced
 from sayso.runs.job import Job, check, job_of, one_period, open_folder, with_period
@@ -124,6 +124,7 @@ class TextKeywords(ModelKeywords, total=False):
     price: str | None
     judge_price: str | None
     thinking: str | int
+    system: str | PathLike[str]
 
 
 @with_keywords(TextKeywords)
@@ -194,7 +195,6 @@ def measure_texts(given: TextsOf, job: Job, progress: Progress | None = None) ->
             folder,
             texts.questions,
             manifest,
-            shape=request_shaper(job.thinking, None),
             judge_engine=texts.judge.engine,
             tools=tools.open,
             search=knowledge.search,
@@ -283,7 +283,7 @@ def _opened(
         raise InputError(
             "modes none asks the model nothing, but --model names one; leave one of the two out"
         )
-    for name in ("price", "thinking", "fresh"):
+    for name in ("price", "thinking", "system", "fresh"):
         if getattr(job, name) and not job.model:
             raise InputError(f"{name} is for a model that is asked about the texts: --model NAME")
     system = texts.system
@@ -300,6 +300,7 @@ def _opened(
             model = CachedEngine(
                 engine, replies, price=price, meter=meter, progress=progress, period=job.period
             )
+            model.shape = request_shaper(job)
         judge = open_judge(
             job.judge, job.judge_options, subject=model, cache=replies, meter=meter,
             progress=progress, learn=learn,
@@ -337,7 +338,7 @@ def _manifest(texts: OpenTexts) -> Manifest:
         settings={
             **settings.as_dict(texts.options),
             "seed": 0,
-            **thinking_settings(job.thinking, None),
+            **asking_settings(job),
         },
         chosen={} if model is None else {"model": model.name},
         data=texts.data,
@@ -480,7 +481,7 @@ def _planned_requests(
     unlabeled: Sequence[About],
 ) -> list[Planned]:
     """Return what the model is asked in each setting."""
-    put = request_shaper(texts.job.thinking, None)
+    put = request_shaper(texts.job)
 
     def requests(claims: Sequence[About]) -> dict[str, list[Request]]:
         own = [OwnClaim(c, q, pairs[topic_of(q), c.text]) for c, q in claims]
@@ -624,8 +625,7 @@ def _store(run: FolderRun, texts: OpenTexts, readers: Readers) -> list[str]:
     """Write the tables; return what a reader of the numbers must know."""
     system = texts.system
     by_id = {q.id: q for q in run.questions}
-    put = request_shaper(texts.job.thinking, None)  # claims are asked about as their texts would be
-    answers = [msgspec.structs.replace(a, request=put(a.request)) for a in system.answers]
+    answers = system.answers
     run.put(f"generations/{STAGE}", answers, Generation)
     labeled = system.labeled
     kept = keep_responsive(run, [a for a in answers if a.id not in labeled])

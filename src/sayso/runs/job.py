@@ -45,7 +45,7 @@ from sayso.progress import Progress
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.protocols.protocol import Protocol, Unsuited, setting_text
 from sayso.records import InputError, Question, content_id
-from sayso.runs.asking import REQUEST_SETTINGS, request_shaper, thinking_settings
+from sayso.runs.asking import REQUEST_SETTINGS, asking_settings, request_shaper
 from sayso.runs.costs import is_endpoint, is_local
 from sayso.runs.freshness.ages import Period, ago
 from sayso.runs.judge import JudgeOptions, check_given, check_judge, is_judge
@@ -93,6 +93,11 @@ class Job(
     #: options of its kind of model that no flag has
     model_options: Mapping[str, object] = dataclasses.field(default_factory=dict)
     command: str = ""
+
+    def __post_init__(self) -> None:
+        """Read the file of the system prompt, once: what is asked is what the manifest keeps."""
+        if isinstance(self.system, PathLike | str) and self.system != "":
+            object.__setattr__(self, "system", prompts.system_prompt(self.system))
 
     @property
     def plan(self) -> Protocol:
@@ -221,7 +226,7 @@ def check(job: Job) -> None:
         uses = prompt_uses_of(job)
         used = {name for name, flag in uses.items() if not flag} | set(job.prompts_elsewhere)
         prompts.check_folder(Path(folder), used, partial(_what_sends, uses))
-    request_shaper(job.thinking, job.chat_template_kwargs)
+    request_shaper(job)
     further = job.plan.further_models(job.settings)
     if isinstance(job.judge, str) and not (job.judge == PEOPLE and is_recorded(job)):
         check_judge(job.judge, job.judge_options)
@@ -323,7 +328,8 @@ def parts_of(job: Job) -> dict[str, Any]:
 
 #: flags of a model that is asked
 OF_ASKING = (
-    *("thinking", "chat_template_kwargs", "price", "model_version", "split", "fresh", "stale_ok"),
+    *("thinking", "chat_template_kwargs", "system", "price", "model_version", "split", "fresh"),
+    "stale_ok",
 )
 
 
@@ -377,6 +383,8 @@ def job_of(**given: Any) -> Job:
     for name, value in given.items():
         if name in ("domains", "tiers") and isinstance(value, str):
             given[name] = (value,)
+        elif name == "system" and isinstance(value, str):
+            prompts.refuse_file_name(value)
         elif name == "data" and isinstance(value, PathLike):
             given[name] = os.fspath(value)
         elif name == "thinking" and isinstance(value, int) and not isinstance(value, bool):
@@ -473,7 +481,7 @@ def planned(job: Job) -> Manifest:
         settings={
             **settings.as_dict(chosen),
             "seed": job.request_seed,
-            **thinking_settings(job.thinking, job.chat_template_kwargs),
+            **asking_settings(job),
         },
         chosen={
             "limit": job.limit,

@@ -33,7 +33,7 @@ from sayso.protocols.coherence import coherence_cautions, unseen_cautions
 from sayso.protocols.protocol import Ask
 from sayso.records import Estimate, Question, Request
 from sayso.report import write as write_page
-from sayso.runs.asking import CachedEngine, Shape, bill, innermost, request_shaper
+from sayso.runs.asking import CachedEngine, bill, innermost, request_shaper
 from sayso.runs.costs import Meter, is_local, known_price, open_priced
 from sayso.runs.freshness.same_model import SameModel, check_same_model
 from sayso.runs.job import (
@@ -84,7 +84,6 @@ class OpenJob(NamedTuple):
     judge_engine: CachedEngine | None
     cache: Cache
     price: Price | None
-    shape: Shape
     begun: Mapping[str, int] = MappingProxyType({})
 
 
@@ -116,14 +115,14 @@ def open_job(
         model = CachedEngine(
             engine, cache, price=price, meter=meter, progress=progress, period=job.period
         )
+        model.shape = request_shaper(job)
         judge = open_judge(
             _judge_of(job), job.judge_options, subject=model, cache=cache, meter=meter,
             progress=progress, learn=learn,
         )  # fmt: skip
         stack.callback(judge.close)
-        shaped = request_shaper(job.thinking, job.chat_template_kwargs)
         begun = _counts(model.counts, "model_")
-        yield OpenJob(job, data, model, judge.judge, judge.engine, cache, price, shaped, begun)
+        yield OpenJob(job, data, model, judge.judge, judge.engine, cache, price, begun)
 
 
 def _opening(model: str, learn: bool) -> str:
@@ -310,8 +309,8 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     further = further_models(opened)
     sources = KnowledgeSources(questions, job.cache_folder)
     work = FolderRun(
-        folder, questions, manifest, shape=opened.shape, judge_engine=opened.judge_engine,
-        tools=tools.open, search=sources.search,
+        folder, questions, manifest, judge_engine=opened.judge_engine, tools=tools.open,
+        search=sources.search,
     )  # fmt: skip
     progress = work.progress = opened.model.progress
     work.models = further.open
@@ -440,7 +439,7 @@ def foreseen(opened: OpenJob) -> list[Ask]:
     """Return what the stages of a run will ask, as far as no answer decides it."""
     job = opened.job
     asks = job.plan.requests(opened.data.questions, job.settings, job.request_seed)
-    return [ask._replace(request=opened.shape(ask.request)) for ask in asks]
+    return [ask._replace(request=opened.model.shape(ask.request)) for ask in asks]
 
 
 def further_models(opened: OpenJob, *, learn: bool = True) -> FurtherModels:

@@ -41,7 +41,7 @@ from sayso.records import (
     content_id,
     is_blank,
 )
-from sayso.runs.asking import CachedEngine, Shape, ShapedEngine, thinking_signature
+from sayso.runs.asking import CachedEngine, asking_signature
 from sayso.scores.collect import Tools
 from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
 from sayso.version import __version__
@@ -63,7 +63,6 @@ class FolderRun:
         questions: Sequence[Question],
         manifest: Manifest,
         *,
-        shape: Shape | None = None,
         judge_engine: CachedEngine | None = None,
         tools: Callable[[str], Tools] | None = None,
         search: Search | None = None,
@@ -71,7 +70,6 @@ class FolderRun:
         self.folder = folder
         self.questions = questions
         self.parts = signature_parts(manifest)
-        self.shape = shape
         self.judge_engine = judge_engine
         self._tools = tools
         self._search = search
@@ -90,11 +88,10 @@ class FolderRun:
 
     def stage(self, asks: Sequence[Ask], model: Engine) -> dict[str, list[Generation]]:
         """Answer every ask and store ``generations/<stage>`` for each stage among them."""
-        if self.shape is not None:
-            asks = [ask._replace(request=self.shape(ask.request)) for ask in asks]
         stages = dict.fromkeys(a.stage for a in asks)
         if isinstance(model, CachedEngine):
             model.stage = "asking: " + "+".join(stages)
+            asks = [ask._replace(request=model.shape(ask.request)) for ask in asks]
         with self.timed("generate"):
             if self.recorded is not None:
                 asks, found, lacking = self.recorded(asks)
@@ -186,10 +183,6 @@ class FolderRun:
         self.progress.doing("computing the scores")
         with self.timed("open_tools"):
             return self._tools(nli) if self._tools is not None else Tools()
-
-    def shaped(self, model: Engine) -> Engine:
-        """Return the subject as it is asked in stages: with what says how it is to think."""
-        return model if self.shape is None else ShapedEngine(model, self.shape)
 
     def engine(self, name: str) -> Engine:
         """Return a further model by name; a stored run has none."""
@@ -326,7 +319,7 @@ def signature_parts(manifest: Manifest) -> dict[str, str]:
         "judge": manifest.judge_signature,
         "prompts": manifest.prompts["signature"],
         **prompt_parts(manifest),
-        **thinking_signature(manifest.settings),
+        **asking_signature(manifest.settings),
         "seed": str(manifest.settings["seed"]),
         "v": __version__,  # of the sayso that measures, not of the one that asked
     }
@@ -447,10 +440,16 @@ def check_answered(name: str, rows: Sequence[Generation]) -> None:
     heads = Counter(_kind(r.problem or "") for r in rows)
     problems = "; ".join(f"{n:,} {why_missing(rows, head)}" for head, n in heads.most_common())
     again = "" if heads.keys() <= ADVICE.keys() else "; run the same command to ask again"
+    if any("system" in (r.problem or "").casefold() for r in rows if _has_system(r.request)):
+        again = "; if it takes no system prompt, leave --system out"
     raise InputError(
         f"{name} answered none of {len(rows):,} requests: {problems}. There are no numbers and no "
         f"report{again}"
     )
+
+
+def _has_system(request: Request) -> bool:
+    return any(message.role == "system" for message in request.messages)
 
 
 def requested_and_missing(judge: Judge) -> tuple[int, dict[str, int]]:

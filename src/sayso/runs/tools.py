@@ -475,6 +475,8 @@ class RememberedReads(EngineWrapper):
         self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
     ) -> Iterator[tuple[int, Generation]]:
         """Read given texts; those that were read before come from the file."""
+        if isinstance(self.engine, CachedEngine):  # its system prompt is part of what is read
+            items = [(self.engine.shape(request), text) for request, text in items]
         keys = [self._key(item, want) for item in items]
         kept = self._cache.get_many(keys)
         todo = []

@@ -130,7 +130,8 @@ def questions_about(
     template: str, case: Case, draws: int, tokens: int
 ) -> list[tuple[Request, str]]:
     """Return the requests of one question about one answer, each with the code of its reply."""
-    question = "\n".join(m.content for m in case.request.messages) or case.question
+    asked = [m.content for m in case.request.messages if m.role != "system"]
+    question = "\n".join(asked) or case.question
     data = fence([Field("question", question), Field("answer", case.answer or "")])
     message = (Message("user", data.in_template(template)),)
     heat = 0.0 if draws == 1 else 1.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -37,14 +37,28 @@ _CLEAR_NUMBER = re.compile(
 def read_yaml(path: Path, place: str) -> dict[str, Any]:
     """Return the settings of a file; InputError with the line, and what is wrong there.
 
-    ``place`` is what messages call the file.
+    ``place`` is what messages call the file. The name of a system prompt's file is relative to it.
     """
     node, value = parse_yaml(yaml_text(path, place, LARGEST), place)
     if not isinstance(value, dict):
         line = f" line {node.start_mark.line + 1}" if node is not None else ""
         raise InputError(f"{place}{line}: {EXAMPLE}")
     _check_texts(node, place)
-    return value
+    return cast(dict[str, Any], _beside(value, path.parent))
+
+
+def _beside(value: Any, folder: Path) -> Any:
+    """Return settings whose ``system``, at any depth, is a path from here."""
+    if isinstance(value, list):
+        return [_beside(one, folder) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: str(folder / one)
+        if name == "system" and isinstance(one, str)
+        else _beside(one, folder)
+        for name, one in value.items()
+    }
 
 
 def _check_texts(node: Any, place: str) -> None:

@@ -183,6 +183,8 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 flags = {**shared, **source.changes, **model.changes}
                 if isinstance(level := flags.get("thinking"), bool):  # as YAML reads true and false
                     flags["thinking"] = "on" if level else "off"
+                if isinstance(file := flags.get("system"), str):
+                    flags["system"] = Path(file)
                 job = job_of(**flags)
                 job = dataclasses.replace(
                     job, protocol=name, data=source.value, out=folder, options=own,

@@ -119,8 +119,8 @@ def open_base_run(
         )
     if any(manifest.settings.get(name) for name in REQUEST_SETTINGS):
         raise InputError(
-            f"{run} asked with thinking or arguments of the chat template, which training rows "
-            "do not have; run the base model without"
+            f"{run} asked with thinking, arguments of the chat template or a system prompt, "
+            "which training rows do not have; run the base model without"
         )
     if not any(q.parts for q in job.questions):
         raise InputError(

@@ -149,7 +149,7 @@ def plain_prompt(messages: Sequence[Message]) -> str:
 def _chat(
     tokenizer: Any, request: Request, messages: Sequence[Message]
 ) -> tuple[str, tuple[str, ...]]:
-    """Apply the chat template; a system message that it refuses joins the user's."""
+    """Apply the chat template; a system message that it refuses or drops joins the user's."""
     turns = [{"role": m.role, "content": m.content} for m in messages]
     given: dict[str, Any] = dict(request.chat_template_kwargs)
     template, overrides = _pin_date(tokenizer.get_chat_template())
@@ -162,10 +162,13 @@ def _chat(
         "add_generation_prompt": not ends_open,
         "continue_final_message": ends_open,
     }
+    joins = [turn["role"] for turn in turns[:2]] == ["system", "user"]
     try:
-        return str(tokenizer.apply_chat_template(turns, **given)), overrides
+        text = str(tokenizer.apply_chat_template(turns, **given))
+        if not joins or "".join(turns[0]["content"].split()) in "".join(text.split()):
+            return text, overrides
     except jinja2.exceptions.TemplateError:
-        if [turn["role"] for turn in turns[:2]] != ["system", "user"]:
+        if not joins:
             raise
     first = {"role": "user", "content": f"{turns[0]['content']}\n\n{turns[1]['content']}"}
     text = str(tokenizer.apply_chat_template([first, *turns[2:]], **given))

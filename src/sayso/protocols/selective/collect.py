@@ -405,7 +405,7 @@ def tools_of(run: Run, model: Engine, settings: Settings) -> Tools:
     folder = folder_setting(settings.prompt_folder)
     of_sentences = settings.scores != "all"  # many requests: only where it is named
     return run.tools(settings.nli)._replace(
-        questioner=EvidenceQuestioner(run.shaped(model), folder, sentences=of_sentences)
+        questioner=EvidenceQuestioner(model, folder, sentences=of_sentences)
         if settings.elicit
         else None,
         panel=tuple(

@@ -91,7 +91,7 @@ def collect(
     if settings.answer.decoding == "cautious":
         plain = [one for one in asks if one.stage == STAGE and one.method == "plain"]
         plain = [one for one in plain if drawn is None or one.question.id in drawn]
-        written, notices = cautious_texts(plain, run.shaped(model), settings.answer)
+        written, notices = cautious_texts(plain, model, settings.answer)
         run.tell(notices)
         texts = [*texts, *written]
         run.put(f"generations/{STAGE}", texts, Generation)

@@ -10,10 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
-
-import msgspec
 
 from sayso.engines.engine import Engine
 from sayso.judges.claim_questions import QuestionAnswer
@@ -86,10 +83,7 @@ def judge_own(
     requests = own_requests(claims, settings, seed)
     engine = run.tools("rules").engine
     if engine is not None and engine.capabilities.force:
-        # what is not asked through a stage gets the run's template arguments here
-        kwargs = next((g.request.chat_template_kwargs for g in run.generations(STAGE)), ())
-        shape = partial(msgspec.structs.replace, chat_template_kwargs=kwargs)
-        judged = by_probability(engine, [o._replace(request=shape(o.request)) for o in requests])
+        judged = by_probability(engine, requests)
     else:
         judged = _by_reply(run, model, requests, {c.claim.id: c.question for c in claims})
     for mode in modes_of(settings):
