@@ -247,7 +247,8 @@ def run(
     of them (left out: the defaults).
     ``limit`` counts entities (0: all), and draws the same share of the pairs of an unanswerable and
     an answerable question. ``thinking`` is "on", "off", "low", "medium", "high" or a
-    number of tokens; ``price`` "in,out" in dollars per million tokens; ``max_cost`` the dollars
+    number of tokens; ``system`` is the system prompt, a text, or the ``Path`` of its file;
+    ``price`` "in,out" in dollars per million tokens; ``max_cost`` the dollars
     that this call may spend; ``batch_files`` asks endpoints in batch files, for half the price.
     ``fresh`` asks the model everything again, and keeps the earlier answers in the cache;
     ``stale_ok`` uses cached answers although another model answers at the endpoint now.
