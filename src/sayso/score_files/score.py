@@ -35,7 +35,7 @@ from sayso.datasets.answer_rows import (
     naming_in_python,
     only_samples,
 )
-from sayso.datasets.columns import notices_on, slips
+from sayso.datasets.columns import COLUMNS, notices_on, slips
 from sayso.datasets.dataset import declining_golds, is_sentence_gold, sentence_golds
 from sayso.datasets.tables import as_frame
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
@@ -86,7 +86,7 @@ from sayso.score_files.write import (
     output_of,
     writing,
 )
-from sayso.scores import FITTED, Method, choose, values_of
+from sayso.scores import ALL, FITTED, Choice, Method, choose, values_of
 from sayso.scores.collect import (
     ALTERNATIVES,
     EVIDENCE,
@@ -118,7 +118,6 @@ FORGET = 1_000_000
 LONG_FILE = 2_000_000
 #: what --token-level adds
 TOKEN_COLUMNS = ["tokens", "token_logprobs", "token_entropies"]
-Names = Iterable[str] | Mapping[str, Method] | None
 Item = TypeVar("Item")
 
 
@@ -155,7 +154,7 @@ class FileScores(NamedTuple):
 
 def score(
     rows: Any,
-    methods: Names = None,
+    methods: Choice = None,
     *,
     model: str | Engine | None = None,
     nli: str | Classifier | None = None,
@@ -174,8 +173,9 @@ def score(
     A row is a mapping with some of ``question, answer, samples, token_logprobs,
     sample_token_logprobs, context, prompt`` (see :mod:`sayso.datasets.answer_rows`; ``columns``
     maps our names to yours). ``methods`` are names of :data:`sayso.scores.SCORES` (all), or a
-    mapping of names to methods of your own; every one that is named has a column, ``None`` where
-    it has no value. ``score_problems`` says why. Higher = less certain.
+    mapping of names to functions of your own, which take :class:`~sayso.scores.Samples` and return
+    a number or None (or methods, which say what more they need); every one that is named has a
+    column, ``None`` where it has no value. ``score_problems`` says why. Higher = less certain.
 
     ``model`` (a name, or an engine) fills in token probabilities by reading the text, ``nli``
     compares meanings (``rules``, a folder or hub id, ``llm:MODEL``, or a classifier). ``ask``: the
@@ -185,7 +185,7 @@ def score(
     :class:`~sayso.records.InputError` for unknown methods, rows without any answer, and tools that
     cannot be opened.
     """
-    chosen, named = choose(methods), methods is not None
+    chosen, named = _columns_of(methods), methods is not None
     frame = as_frame(rows)
     read = list(answer_rows(rows if frame is None else frame, columns))
     tools = Toolbox(model, nli, cache, ask=ask, sentences=asks_of_sentences(methods))
@@ -206,13 +206,13 @@ def score(
     return frame_with_columns(frame, names, [new for _, new in scored])
 
 
-def asks_of_sentences(methods: Names) -> bool:
+def asks_of_sentences(methods: Choice) -> bool:
     """Tell whether a score was named that asks of each sentence and sample: never one of "all"."""
     if methods is None:
         return False
     if not isinstance(methods, Mapping):
         names = methods.split(",") if isinstance(methods, str) else methods
-        methods = [name for name in names if name.strip() not in FITTED]
+        methods = [name for name in names if name.strip() not in (*FITTED, ALL)]
     return any("support" in method.needs for method in choose(methods).values())
 
 
@@ -230,7 +230,7 @@ def _on_columns(rows: Sequence[AnswerRow], columns: Mapping[str, str]) -> list[s
 def score_file(
     path: str | Path,
     out: str | Path | None = None,
-    methods: Names = None,
+    methods: Choice = None,
     *,
     model: str | Engine | None = None,
     nli: str | Classifier | None = None,
@@ -367,13 +367,23 @@ def check_read_files(out: Path, report: Path | None, read: Sequence[Path]) -> No
         raise InputError(f"--out and --report are the same file, {out}: give each its own name")
 
 
-def _chosen(methods: Names) -> tuple[Mapping[str, Method], bool]:
+def _chosen(methods: Choice) -> tuple[Mapping[str, Method], bool]:
     """Return the methods that are functions of one row, and whether P(IK) is wanted too."""
     if methods is None or isinstance(methods, Mapping):
-        return choose(methods), methods is None
+        return _columns_of(methods), methods is None
     names = methods.split(",") if isinstance(methods, str) else methods
     names = [name.strip() for name in names if name.strip()]
-    return choose([name for name in names if name != P_IK]), P_IK in names
+    learns = P_IK in names or ALL in names
+    return _columns_of([name for name in names if name != P_IK]), learns
+
+
+def _columns_of(methods: Choice) -> Mapping[str, Method]:
+    """Return the chosen methods; refuse one that is called as another column of a row."""
+    chosen = choose(methods)
+    for name in chosen:
+        if name in COLUMNS or name == PROBLEMS:
+            raise InputError(f"score {name!r} has the name of a column: give it another name")
+    return chosen
 
 
 def _outcome(

@@ -7,11 +7,13 @@ needs. Nothing here owns, loads or asks a model: :mod:`sayso.scores.collect` fin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
+from sayso.harmless import line
 from sayso.records import InputError, Score
 from sayso.scores import consistency, elicited, entropy, graph, likelihood, relevance
 from sayso.scores.entropy import (
@@ -20,7 +22,7 @@ from sayso.scores.entropy import (
     num_sets,
     semantic_entropy,
 )
-from sayso.scores.evidence import Answer, NoEvidence, Samples, answer_of
+from sayso.scores.evidence import Answer, NoEvidence, Samples, answer_of, the_answer
 from sayso.scores.p_ik import P_IK, FittedProbe, cross_fit_probe, cross_fit_stored, fit_p_ik
 
 __all__ = [
@@ -50,7 +52,7 @@ __all__ = [
 class Method(NamedTuple):
     """A score and the evidence it needs; its docstring says formula, range, source, reading."""
 
-    score: Callable[[Samples], float]
+    score: Callable[[Samples], float | None]
     needs: tuple[str, ...]
 
 
@@ -165,17 +167,25 @@ SCORES: dict[str, Method] = {
 FITTED: dict[str, Callable[..., FittedProbe]] = {P_IK: fit_p_ik}
 
 
-def choose(methods: Iterable[str] | Mapping[str, Method] | None = None) -> Mapping[str, Method]:
+#: the name that stands for every score of ours
+ALL = "all"
+#: what a caller chooses: names, or scores of his own by name
+Choice = Iterable[str] | Mapping[str, "Method | Callable[[Samples], float | None]"] | None
+
+
+def choose(methods: Choice = None) -> Mapping[str, Method]:
     """Return the methods by name (default all of :data:`SCORES`); unknown names are an error.
 
-    One text is a name, or several with commas between them.
+    One text is a name, or several with commas between them; ``all`` stands for those of ours. A
+    function in a mapping is a score that needs the answer alone.
     """
-    if methods is None:
+    if methods is None or methods is SCORES:
         return SCORES
     if isinstance(methods, Mapping):
-        return methods
+        return {name: _own_method(name, given) for name, given in methods.items()}
     names = methods.split(",") if isinstance(methods, str) else list(methods)
     names = [name.strip() for name in names if name.strip()]
+    names = [one for name in names for one in (SCORES if name == ALL else (name,))]
     unknown = [name for name in names if name not in SCORES]
     if unknown:
         raise InputError(
@@ -185,14 +195,35 @@ def choose(methods: Iterable[str] | Mapping[str, Method] | None = None) -> Mappi
     return {name: SCORES[name] for name in names}
 
 
-def needs(methods: Iterable[str] | Mapping[str, Method] | None = None) -> tuple[str, ...]:
+#: every kind of evidence that a score of ours needs
+_KNOWN = frozenset(need for method in SCORES.values() for need in method.needs)
+
+
+def _own_method(name: str, given: object) -> Method:
+    """Return a score that a caller brings: a method, or a function. Raises InputError."""
+    method = given if isinstance(given, Method) else Method(given, ("answer",))  # type: ignore[arg-type]
+    if SCORES.get(name) == method:
+        return method
+    if name in SCORES or name in FITTED:
+        raise InputError(f"sayso has a score {name!r} of its own: give yours another name")
+    if not callable(method.score):
+        raise InputError(
+            f"score {name!r} is of type {type(given).__name__}; expected a function of "
+            "sayso.scores.Samples that returns a number, or None; docs/python.md has an example"
+        )
+    if unknown := [need for need in method.needs if need not in _KNOWN]:
+        raise InputError(
+            f"score {name!r} needs {unknown[0]!r}; expected some of {', '.join(sorted(_KNOWN))}"
+        )
+    return method
+
+
+def needs(methods: Choice = None) -> tuple[str, ...]:
     """Return the union of the evidence that methods need, sorted."""
     return tuple(sorted({need for method in choose(methods).values() for need in method.needs}))
 
 
-def score_one(
-    samples: Samples, methods: Iterable[str] | Mapping[str, Method] | None = None
-) -> dict[str, Score]:
+def score_one(samples: Samples, methods: Choice = None) -> dict[str, Score]:
     """Return every score of one question; ``None`` and why where evidence is missing.
 
     A value that is not finite is ``None`` too.
@@ -214,22 +245,41 @@ def values_of(methods: Mapping[str, Method], samples: Samples) -> dict[str, floa
     value, and gives no warning.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return {name: _value_of(method, samples) for name, method in methods.items()}
+        return {name: _value_of(name, method, samples) for name, method in methods.items()}
 
 
-def _value_of(method: Method, samples: Samples) -> float | str:
+def _value_of(name: str, method: Method, samples: Samples) -> float | str:
+    ours = name in SCORES
     try:
-        value = float(f"{float(method.score(samples)):.{DIGITS}g}")
+        if not ours and "answer" in method.needs:
+            the_answer(samples)
+        value: object = method.score(samples)
     except NoEvidence as reason:
         return str(reason)
     except OverflowError:
         value = math.inf
-    return value if math.isfinite(value) else f"the value is {value}"
+    except Exception as error:
+        if ours:
+            raise
+        raise InputError(
+            f"score {name!r} failed on {samples.target or 'an answer'}: "
+            f"{type(error).__name__}: {line(str(error), 200)}"
+        ) from error
+    if value is None:
+        return "the function returned None"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(
+            f"score {name!r} returned {value!r:.80} ({type(value).__name__}) for "
+            f"{samples.target or 'an answer'}; expected a number, or None"
+        )
+    try:
+        rounded = float(f"{float(value):.{DIGITS}g}")
+    except OverflowError:
+        rounded = math.inf
+    return rounded if math.isfinite(rounded) else f"the value is {rounded}"
 
 
-def score_many(
-    samples: Iterable[Samples], methods: Sequence[str] | Mapping[str, Method] | None = None
-) -> Iterator[dict[str, Score]]:
+def score_many(samples: Iterable[Samples], methods: Choice = None) -> Iterator[dict[str, Score]]:
     """Yield :func:`score_one` of each question as it comes, so that memory stays flat."""
     chosen = choose(methods)
     for question in samples:

@@ -89,6 +89,7 @@ class Samples(msgspec.Struct, frozen=True, eq=False, dict=True):
     support: tuple[tuple[str, ...], ...] | None = None
     stated: Mapping[str, float | None] = msgspec.field(default_factory=dict)
     judged: Mapping[str, float | None] = msgspec.field(default_factory=dict)
+    question: str = ""
 
 
 class Case:
@@ -124,7 +125,9 @@ def samples_of(target: str, case: Case, text: str | None) -> Samples:
         Answer(draw, **{n: arrays.get(n) for n in ("logprobs", "entropies", "relevance")})
         for draw, arrays in zip(case.draws, case.draw_arrays, strict=True)
     )
-    return Samples(target=target, answer=answer, draws=draws, **case.evidence)
+    return Samples(
+        target=target, answer=answer, draws=draws, question=case.question, **case.evidence
+    )
 
 
 def answer_of(generation: Generation, logprob_kind: str = "model") -> Answer:
