@@ -14,7 +14,7 @@ def test_an_unknown_price_is_none_and_never_zero() -> None:
 
 
 def test_models_in_this_process_cost_nothing_and_say_so() -> None:
-    for name in ("builtin", "smollm2", "hf:Qwen/Qwen3-4B"):
+    for name in ("builtin", "smollm2", "hf:Qwen/Qwen3-4B", "vllm:Qwen/Qwen3-4B"):
         price = price_of(name)
         assert price is not None
         assert price.of(Usage(10**6, 10**6)) == 0

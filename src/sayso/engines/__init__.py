@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sayso.addresses import redact
-from sayso.engines.named import KINDS, LOCAL_NAMES, PACKAGED
+from sayso.engines.named import KINDS, LOCAL_NAMES, PACKAGED, NotHere
 from sayso.processes import wait_passively
 from sayso.records import InputError, refuse_secret
 
@@ -42,7 +42,8 @@ def open_model(name: str, **options: object) -> Engine:
 
     ``http(s)://host/v1#model`` is any server that speaks OpenAI's chat completions; without
     ``#model`` it must serve exactly one. Raises :class:`~sayso.records.InputError` for a name or
-    folder that is not a model.
+    folder that is not a model, and :class:`~sayso.engines.named.NotHere` for one whose files are
+    not on this machine.
     """
     if not isinstance(name, str):
         raise InputError(f"model is {name!r:.80}; expected {NAMES}")
@@ -192,6 +193,6 @@ def _hf_extra(what: str, otherwise: str = "") -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise InputError(
+        raise NotHere(
             f"{what} needs {error.name}, which is not installed: pip install 'sayso[hf]'{otherwise}"
         ) from None

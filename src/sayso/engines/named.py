@@ -23,6 +23,10 @@ LOCAL_NAMES = (*SHIPPED, *PACKAGED)
 KINDS = ("hf", "gguf", "vllm", "ollama", "openai", "http", "https")
 
 
+class NotHere(InputError):  # noqa: N818 - a name that the command line's reader understands
+    """The files of a model, or the libraries that open it, are not on this machine."""
+
+
 # ---- which model a trained one comes from
 
 

@@ -89,7 +89,7 @@ def price_of(model: str, override: str | None = None) -> Price | None:
     if override is not None:
         return _parse(override)
     kind, _, name = model.partition(":")
-    if model in LOCAL_NAMES or kind in ("hf", "gguf"):
+    if model in LOCAL_NAMES or kind in ("hf", "gguf", "vllm"):
         return LOCAL
     if kind == "ollama":
         return LOCAL if costs_nothing(name) else None

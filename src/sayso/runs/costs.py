@@ -12,7 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sayso.engines import open_model
+from sayso.engines.absent import AbsentModel
 from sayso.engines.engine import Engine
+from sayso.engines.named import NotHere
 from sayso.engines.prices import LOCAL, Price, price_of
 from sayso.engines.ray.engine import RaySettings, open_ray
 from sayso.options import ModelOptions, given, option_names
@@ -161,7 +163,9 @@ def open_priced(
     ``price`` is "in,out" in dollars per million tokens, given by ``flag``; ``opening``, ``weights``
     and ``batches`` are as in :func:`model_options`, ``extra`` are further options of this kind of
     model. With ``ray`` the model computes in Ray's actors, and is opened here without weights.
-    Raises InputError, also for a limit ``max_cost`` that cannot be kept.
+    Where ``weights`` is False, a model whose files are not on this machine is an
+    :class:`~sayso.engines.absent.AbsentModel`. Raises InputError, also for a limit ``max_cost``
+    that cannot be kept.
     """
     known = price_of(name, price)
     options = model_options(name, opening, price=price, weights=weights, batches=batches)
@@ -181,9 +185,14 @@ def open_priced(
         if ray is None:
             return inner, known
         return open_ray(inner, _anywhere(inner.name), options, ray), known
-    if ray is None:
-        return open_model(name, **options), known
-    inner = open_model(name, **{**options, "weights": False})
+    try:
+        if ray is None:
+            return open_model(name, **options), known
+        inner = open_model(name, **{**options, "weights": False})
+    except NotHere as reason:
+        if weights is not False:
+            raise
+        return AbsentModel(name, reason), known
     options.pop("weights", None)
     return open_ray(inner, _anywhere(name), options, ray), known
 

@@ -222,7 +222,7 @@ def estimate_job(
             prices=prices,
             dollars=_sum(stage.dollars for stage in stages),
             notes=(told, *opened.data.notices, ASSUMED, *notes, *unpriced, *_untried(job)),
-            cautions=(*world_caution(job), *unlisted(opened)),
+            cautions=(*world_caution(job), *unlisted(opened.model, opened.judge_engine)),
         )
 
 
@@ -330,6 +330,7 @@ def plan_of(
         prices=prices,
         dollars=_sum(stage.dollars for stage in stages),
         notes=(ASSUMED, *notes, *_untried(job)),
+        cautions=tuple(unlisted(model, judge.engine)),
     )
 
 

@@ -31,6 +31,7 @@ from sayso.datasets.long_texts import (
 )
 from sayso.datasets.recorded import check_files, file_names
 from sayso.datasets.tables import stem_of
+from sayso.engines.absent import check_here
 from sayso.engines.engine import Engine
 from sayso.harmless import line
 from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer
@@ -227,6 +228,8 @@ def measure_texts(given: TextsOf, job: Job, progress: Progress | None = None) ->
 def check_same_texts(texts: TextsOf, job: Job) -> None:
     """Refuse a finished run in a job's ``out`` that is of other texts. Raises InputError."""
     with _opened(texts, job, learn=False) as opened:
+        check_here(opened.model)
+        check_here(opened.judge.engine)
         open_folder(Path(job.out or ""), _manifest(opened))
 
 

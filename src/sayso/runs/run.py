@@ -18,6 +18,7 @@ import msgspec
 from sayso import datasets
 from sayso.datasets.dataset import Dataset, declining_golds
 from sayso.datasets.own_table import given_data
+from sayso.engines.absent import AbsentModel, check_here
 from sayso.engines.engine import Engine
 from sayso.engines.named import PACKAGED
 from sayso.engines.prices import Price, price_of
@@ -86,6 +87,11 @@ class OpenJob(NamedTuple):
     price: Price | None
     begun: Mapping[str, int] = MappingProxyType({})
 
+    def check_here(self) -> None:
+        """Refuse a model or judge whose files are not on this machine. Raises NotHere."""
+        check_here(self.model)
+        check_here(self.judge_engine)
+
 
 @contextlib.contextmanager
 def open_job(
@@ -95,8 +101,8 @@ def open_job(
 
     ``meter`` counts the money where several jobs share a limit; else each has its own.
     An engine or a judge of the caller's own is used as it is and left open. With ``learn=False``
-    nothing can be asked: of a model in this process no weights are loaded, and a judge's endpoint
-    is not asked what it can do. Raises InputError.
+    nothing can be asked: of a model in this process no weights are loaded, its files need not be
+    here, and a judge's endpoint is not asked what it can do. Raises InputError.
     """
     check(job)
     data = load_data(job)
@@ -191,12 +197,13 @@ def manifest_of(opened: OpenJob) -> Manifest:
 def check_folders(opened: OpenJob) -> None:
     """Refuse a run folder that asks something else, and other runs that this one cannot build on.
 
-    Makes no folder. Raises InputError.
+    Makes no folder. Without a model's files, whether a run is its own cannot be told. Raises
+    InputError.
     """
     job, questions, manifest = opened.job, opened.data.questions, manifest_of(opened)
     job.plan.check_other_runs(job.settings, manifest, questions)
     path = path_of(job, manifest)
-    if RunFolder.exists(path):
+    if RunFolder.exists(path) and not isinstance(innermost(opened.model), AbsentModel):
         open_folder(path, manifest, questions)
 
 
@@ -213,6 +220,7 @@ def check_finished(job: Job) -> None:
     check_out(job)
     with contextlib.ExitStack() as stack:
         engine, _ = open_subject(job, stack, weights=False)
+        check_here(engine)
         refuse_other(path, before, {"model": before.model_identity}, {"model": engine.identity})
 
 
@@ -319,7 +327,7 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         work.recorded = partial(answers_of, job.model, job.plan)
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
-            for caution in (*world_caution(job), *unlisted(opened)):
+            for caution in (*world_caution(job), *unlisted(opened.model, opened.judge_engine)):
                 progress.note(caution)
             _tell_idle_jobs(opened)
             missing, checked = _look_into_cache(opened)  # it may refuse: nothing is written yet
@@ -380,9 +388,9 @@ def world_caution(job: Job) -> list[str]:
     return [] if is_recorded(job) else datasets.foreign_world_caution(job.model, job.data_set)
 
 
-def unlisted(opened: OpenJob) -> list[str]:
-    """Return the cautions on models, subject or judge, that their endpoints do not list."""
-    engines = [innermost(one) for one in (opened.model, opened.judge_engine) if one is not None]
+def unlisted(*asked: CachedEngine | None) -> list[str]:
+    """Return the cautions on models that their endpoints do not list, or that are not here."""
+    engines = [innermost(one) for one in asked if one is not None]
     cautions = [text for engine in engines for text in getattr(engine, "unlisted", list)()]
     return [*dict.fromkeys(cautions)]
 

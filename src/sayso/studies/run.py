@@ -14,7 +14,9 @@ import msgspec
 
 from sayso import datasets
 from sayso.engines import check_model_name
+from sayso.engines.absent import check_here
 from sayso.engines.engine import Engine
+from sayso.engines.named import NotHere
 from sayso.options import ModelOptions, for_others, part
 from sayso.progress import Progress
 from sayso.protocols.protocol import Unsuited
@@ -63,18 +65,18 @@ class CellReport(NamedTuple):
     end: Callable[[int, int, CellOutcome], None]
 
 
-def check_grid(grid: Grid) -> None:
+def check_grid(grid: Grid, *, plan: bool = False) -> None:
     """Refuse what can be seen to be wrong in any cell, before anything is asked.
 
-    Data that do not suit a protocol are no mistake of a grid: such cells are left out. Raises
-    InputError, which has every mistake once.
+    To ``plan``, models' files need not be on this machine. Data that do not suit a protocol are no
+    mistake of a grid: such cells are left out. Raises InputError, which has every mistake once.
     """
     checks: dict[object, tuple[str, Callable[[], object]]] = {}
     for cell in grid.cells:
         job, on_record = cell.job, cell.texts is not None
         on_record |= isinstance(job.model, RecordedEngine)
         if isinstance(job.model, str) and job.model and not _is_there(cell):
-            checks["model", job.model, job.revision] = "", partial(_check_model, job)
+            checks["model", job.model, job.revision] = "", partial(_check_model, job, plan)
         if not on_record and not cell.lacking:
             checks["data", job.data_set] = "", partial(datasets.check_data_name, job.data_set)
         checks[cell.path] = f"{cell.title}: ", partial(_check_cell, cell)
@@ -103,12 +105,15 @@ def _is_there(cell: GridCell) -> bool:
     return True
 
 
-def _check_model(job: Job) -> None:
+def _check_model(job: Job, plan: bool) -> None:
     """Refuse a model that is not there; of one in this process its files, without weights."""
     name = str(job.model)
     check_model_name(name)
     if is_local(name):
-        open_priced(name, opening=ModelOptions(revision=job.revision), weights=False)[0].close()
+        engine, _ = open_priced(name, opening=ModelOptions(revision=job.revision), weights=False)
+        if not plan:
+            check_here(engine)
+        engine.close()
 
 
 def run_grid(
@@ -249,7 +254,7 @@ def price_grid(grid: Grid) -> StudyPrice:
 
     Raises InputError for a grid that is wrong.
     """
-    check_grid(grid)
+    check_grid(grid, plan=True)
     seen: set[bytes] = set()
     plans: dict[int, RunEstimate] = {}
     left_out: dict[int, str] = {}
@@ -261,7 +266,8 @@ def price_grid(grid: Grid) -> StudyPrice:
         try:
             _check_cell(cell)
             if is_finished(cell):
-                _check_finished(cell)
+                with contextlib.suppress(NotHere):
+                    _check_finished(cell)
                 finished += 1
             elif cell.texts is not None:
                 plans[number] = estimate_texts(cell.texts, cell.job)

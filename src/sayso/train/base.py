@@ -160,6 +160,7 @@ def check_still(base: Base, progress: Progress | None = None) -> None:
     answers must be judged alike.
     """
     with open_job(base.job(limit=1), progress, learn=False) as job:
+        job.check_here()
         now = job.model.identity, job.judge.signature
     before = base.manifest.model_identity, base.manifest.judge_signature
     for what, own, other in zip(("model", "judge"), before, now, strict=True):

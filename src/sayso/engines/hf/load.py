@@ -40,7 +40,7 @@ from sayso.engines.local.decode import BatchLimits
 from sayso.engines.local.files import file_hashes, packaged_file
 from sayso.engines.local.text import ends_of_text
 from sayso.engines.local.trial import try_template
-from sayso.engines.named import PACKAGED, SHIPPED, card_of, shipped_folder
+from sayso.engines.named import PACKAGED, SHIPPED, NotHere, card_of, shipped_folder
 from sayso.records import InputError
 
 #: dtypes whose numbers differ by more than their last digits
@@ -130,7 +130,7 @@ def load_model(name: str, options: HfOptions) -> tuple[Any, Any]:
         except InputError:
             raise
         except Exception as error:  # of a broken folder the libraries raise all sorts
-            raise InputError(f"model {name} cannot be opened: {_why(error, local)}") from None
+            raise _refused(name, error, bases[-1] if bases else source, local) from None
         model = model.to(device).eval()
     return model, tokenizer
 
@@ -207,17 +207,32 @@ def _stored_dtype(source: str) -> torch.dtype:
     raise ValueError("its config names no dtype: pass --dtype")
 
 
-def _why(error: Exception, local: bool) -> str:
-    """Return in one line why a model cannot be opened: above all that the hub is out of reach."""
-    if local:
-        return error_reason(error)
+def _refused(name: str, error: Exception, hub_id: str, local: bool) -> InputError:
+    """Return in one line why a model cannot be opened: NotHere where the hub gives no files."""
+    from huggingface_hub import constants
+    from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError
+
+    begin = f"model {name} cannot be opened:"
     expected = "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
-    if not hub_answers():
-        return (
-            "there is no folder of this name, its files are not in this machine's hub cache, and "
-            f"the hub cannot be reached; {expected}"
+    if _comes_of(error, GatedRepoError):
+        return NotHere(
+            f"{begin} {hub_id} is gated: ask for access on {constants.ENDPOINT}/{hub_id}, and log "
+            "in with that account (`hf auth login`), or set HF_TOKEN to a token of it"
         )
-    return f"{error_reason(error)} ({expected})"
+    if not local and not hub_answers():
+        return NotHere(
+            f"{begin} there is no folder of this name, its files are not in this machine's hub "
+            f"cache, and the hub cannot be reached; {expected}"
+        )
+    kind = NotHere if _comes_of(error, LocalEntryNotFoundError) else InputError
+    return kind(f"{begin} {error_reason(error)}{'' if local else f' ({expected})'}")
+
+
+def _comes_of(error: BaseException | None, kind: type[Exception]) -> bool:
+    """Tell whether an error, or one that it was raised from, is of a kind."""
+    while error is not None and not isinstance(error, kind):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 # ---- folders and hub ids
