@@ -116,13 +116,18 @@ def test_people_among_themselves_are_compared_on_what_they_share(labeled: Path) 
     assert kind.get("doubt_invented").value == 0
 
 
-def test_parts_are_strata_and_annotators(labeled: Path) -> None:
+def test_parts_are_strata_lengths_and_annotators(labeled: Path) -> None:
     kind = only(agreement(labeled, resamples=50))
     strata = dict(Results(kind.numbers).by("stratum", "agreed"))
     assert strata.keys() == {
         "known, correct", "known, uncertain", "unknown, incorrect", "unknown, uncertain",
     }  # fmt: skip
     assert sum(e.n for e in strata.values()) == 60
+    words = dict(Results(kind.numbers).by("words", "agreed"))
+    least = [int(name.split()[0]) for name in words]
+    assert len(least) > 1
+    assert least == sorted(least)
+    assert sum(e.n for e in words.values()) == 60
     # B reads more items otherwise than A does
     own = {name: e.value for name, e in Results(kind.numbers).by("annotator", "agreed")}
     assert own["B"] < own["A"] < 1  # type: ignore[operator]

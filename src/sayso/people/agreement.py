@@ -70,8 +70,8 @@ from sayso.storage.run_folder import RunFolder
 VALUES = ("correct", "incorrect", "uncertain", "omitted")
 #: the letters by which a judge's verdict on an assertion says what each sample does to it
 PAIR_LABELS = {"c": "c", "n": "n", "e": "n", "p": "p"}
-#: examples that are kept
-EXAMPLES = 10
+#: examples that are kept; parts that lengths are cut into
+EXAMPLES, LENGTHS = 10, 3
 #: the answers that a kind is of where its name does not say it
 MAIN: dict[Kind, str] = {"answer": "short", "aspect": "long", "claim": "long"}
 #: characters of a text in an example
@@ -120,8 +120,8 @@ class KindAgreement(msgspec.Struct, frozen=True):
     share of the answers with doubt that the judge read so, ``doubt_invented`` that of the others.
     The coefficients name what is compared (``of``: verdict, stance or label) and ``between`` whom;
     ``items`` counts those that people gave one label and the judge another, or the same. ``agreed``
-    of a ``stratum`` or an ``annotator`` is of a part. Of how sure a sentence sounds, ``difference``
-    is the mean of judge minus people.
+    of a ``stratum``, of a length in ``words`` or of an ``annotator`` is of a part. Of how sure a
+    sentence sounds, ``difference`` is the mean of judge minus people.
     """
 
     kind: Kind
@@ -391,7 +391,7 @@ def _kind_agreement(
     if table.kind == "sureness":
         compared = _sureness(table, draws)
     else:
-        compared = _labels_compared(table, draws)
+        compared = _labels_compared(table, draws, shown)
     counts = [(name, sum(name in row.said for row in table.rows)) for name in table.people]
     return KindAgreement(
         table.kind,
@@ -416,7 +416,7 @@ class _Compared(NamedTuple):
     worst: list[int]
 
 
-def _labels_compared(table: LabeledTable, draws: _Draws) -> _Compared:
+def _labels_compared(table: LabeledTable, draws: _Draws, shown: Sequence[ShownItem]) -> _Compared:
     """Compare labels: shares, coefficients, counts, parts, and where the judge was surest."""
     whats = _whats(table)
     judge, people = _coded(table.read, whats[0]), _people(table, whats[0])
@@ -431,7 +431,7 @@ def _labels_compared(table: LabeledTable, draws: _Draws) -> _Compared:
         *([draws.share("split", ~decided, labeled)] if people[1:] else []),
         *_doubt(table, draws),
         *(e for what in whats for e in _coefficients(table, what, draws)),
-        *_parts(table, draws, (judge, joined), people),
+        *_parts(table, draws, shown, (judge, joined), people),
     ]
 
     def certainty(row: int) -> float:
@@ -492,14 +492,17 @@ def _voices_doubt(verdict: Verdict) -> str | None:
 def _parts(
     table: LabeledTable,
     draws: _Draws,
+    shown: Sequence[ShownItem],
     columns: tuple[Floats, Floats],
     people: Sequence[Floats],
 ) -> Iterator[Estimate]:
-    """Yield agreement by stratum, and with each of several annotators."""
+    """Yield agreement by stratum, by length in words, and with each of several annotators."""
     judge, joined = columns
     strata = np.array([row.stratum for row in table.rows])
     names = sorted(set(strata.tolist()))
     parts = [("stratum", name, joined, strata == name) for name in names if names[1:]]
+    lengths = [*_lengths(shown)]
+    parts += [("words", name, joined, inside) for name, inside in lengths if lengths[1:]]
     everything = np.ones(len(judge), dtype=bool)
     own = zip(table.people, people, strict=True)
     parts += [("annotator", name, column, everything) for name, column in own if people[1:]]
@@ -508,6 +511,21 @@ def _parts(
         if both.any():
             share = draws.share("agreed", judge == said, both)
             yield msgspec.structs.replace(share, where=((by, name),))
+
+
+def _lengths(shown: Sequence[ShownItem]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield parts of the lengths in words, as "3 to 7", and which items lie in each.
+
+    Lengths are of the claim or the marked part where there is one. Parts hold about as many items.
+    """
+    texts = (one.claim or one.text[1] or "".join(one.text) for one in shown)
+    words = np.array([len(text.split()) for text in texts])
+    cuts = np.quantile(words, np.arange(1, LENGTHS + 1) / LENGTHS)
+    ends = np.unique(cuts.astype(np.int64))
+    part = np.searchsorted(ends, words)
+    for n in np.unique(part):
+        least, end = words[part == n].min(), ends[n]
+        yield (f"{end}" if least == end else f"{least} to {end}"), part == n
 
 
 # ---- examples

@@ -21,7 +21,7 @@ from sayso.report.answers import QuestionCard
 from sayso.report.charts import Maker
 from sayso.report.figures import Figure, figure_of
 from sayso.report.number_tables import Entry, NumberTable, grid, render_table, value_text
-from sayso.report.numbers import DASH, bounds, interval, is_gap, tight
+from sayso.report.numbers import DASH, bounds, interval, is_gap
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples, PageOpening
 from sayso.report.terminal import (
     judge_sentences,
@@ -45,13 +45,10 @@ class Tile(NamedTuple):
     values: Sequence[tuple[str, Estimate]]
 
     @property
-    def shown(self) -> list[tuple[str, str]]:
-        """What stands beside each value, and the value; a difference has its interval beside it."""
+    def shown(self) -> list[tuple[str, str, str]]:
+        """What each value is of, the value, and of a difference its interval."""
         return [
-            (
-                f"{of} {tight(interval(e)) if is_gap(e.name) else ''}".strip(),
-                value_text(e, "own", 0),
-            )
+            (of, value_text(e, "own", 0), interval(e) if is_gap(e.name) else "")
             for of, e in self.values
         ]
 

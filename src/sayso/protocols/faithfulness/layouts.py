@@ -10,8 +10,8 @@ from sayso.judges.decisiveness import decisiveness
 from sayso.judges.hedge_survey import PHRASES
 from sayso.protocols.faithfulness.gaps import measured_claims
 from sayso.protocols.faithfulness.report import part_label
-from sayso.protocols.protocol import LayoutRuns, PaperLayout
-from sayso.records import Estimate, Results
+from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout
+from sayso.records import Estimate, Results, part_of
 from sayso.report import charts
 from sayso.report.number_tables import NumberTable, grid
 from sayso.storage.run_folder import RunFolder
@@ -118,6 +118,67 @@ def figure3(shown: LayoutRuns) -> list[NumberTable]:
     return [table._replace(chart=partial(charts.rows_plot, table.rows, [*kinds], title="mean"))]
 
 
+def by_method(shown: LayoutRuns) -> list[NumberTable]:
+    """Return mean decisiveness and mean confidence of each method, a table for each run."""
+    rows = {part_label("method", method): method for method in _methods(shown)}
+    means = {name: f"mean_{name}" for name in ("decisiveness", "confidence")}
+    tables = []
+    for labels, results, _ in shown.each():
+        found = {
+            name: {method: _number(key, method, results) for method in rows.values()}
+            for name, key in means.items()
+        }
+        caption = (
+            f"{' · '.join(labels)}: mean decisiveness and mean confidence, one point for each "
+            "method; on the line they are equal."
+        )
+        table = grid(
+            caption, rows, found, lambda method, of: of[method],
+            labels=("method",), written="plain",
+        )  # fmt: skip
+        tables.append(_over_confidence(table, "mean confidence", "mean decisiveness", lines=False))
+    return tables
+
+
+def by_confidence(shown: LayoutRuns) -> list[NumberTable]:
+    """Return decisiveness by confidence, a table for each run: faithful words rise with it."""
+    tables = []
+    for labels, results, _ in shown.each():
+        rows = {
+            (part_label("method", method), part_of(d.where, "bin")): (
+                results.get("bin_confidence", **dict(d.where)), d, f"{d.n:,}",
+            )
+            for method in _methods(shown)
+            for d in results.each("bin_decisiveness", form="short", method=method)
+            if d.value is not None
+        }  # fmt: skip
+        caption = (
+            f"{' · '.join(labels)}: decisiveness by confidence; if wording is faithful, it rises "
+            "with confidence."
+        )
+        columns = {"confidence": 0, "decisiveness": 1, "answers": 2}
+        table = grid(
+            caption, rows, columns, lambda row, at: row[at],
+            labels=("method", "bin"), written="plain",
+        )  # fmt: skip
+        tables.append(_over_confidence(table, "confidence", "decisiveness"))
+    return tables
+
+
+def _over_confidence(table: NumberTable, x: str, y: str, *, lines: bool = True) -> NumberTable:
+    """Return a table with decisiveness over confidence as its chart."""
+    sure, words = (table.columns.index(name) for name in ("confidence", "decisiveness"))
+    points = [
+        charts.point(labels[0], c.value, d)
+        for labels, entries in table.rows
+        for c, d in [(entries[sure], entries[words])]
+        if isinstance(c, Estimate) and isinstance(d, Estimate) and c.value is not None
+    ]
+    drawn = partial(charts.series_chart, points, titles=(x, y), lines=lines, diagonal=True)
+    return table._replace(chart=drawn)
+
+
+OURS_AFTER = f"{OURS}, after {PAPER}"
 #: name, what it shows, where it stands, and how it is made
 LAYOUTS = (
     ("table1", "cMFG, MFG and skill of each method and model", f"{PAPER}, Table 1", table1),
@@ -126,6 +187,8 @@ LAYOUTS = (
      f"{PAPER}, Figure 1", figure1),
     ("figure3", "Accuracy, confidence and decisiveness of plain answers, by model",
      f"{PAPER}, Figure 3", figure3),
+    ("by-method", "Mean decisiveness against mean confidence, by method", OURS_AFTER, by_method),
+    ("by-confidence", "Decisiveness by confidence", OURS_AFTER, by_confidence),
 )  # fmt: skip
 
 
