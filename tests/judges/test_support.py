@@ -171,7 +171,7 @@ def test_rules_for_meanings_are_no_nli_model() -> None:
         return Tools(None, RulesMeaning(), None)
 
     with pytest.raises(InputError, match="--nli"):
-        checker_of(Settings(support="nli"), None, tools)
+        checker_of(Settings(support="nli"), None, pytest.fail, tools)
 
 
 # ---- when somebody lived, read from the brackets with which encyclopedias open

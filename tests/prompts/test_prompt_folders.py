@@ -14,8 +14,8 @@ from sayso.cli import execute
 from sayso.prompts import EXAMPLE, check_folder, load_prompt
 from sayso.protocols import PROTOCOLS
 from sayso.records import InputError
-from sayso.runs.job import check, job_of, prompt_uses_of, with_prompts_elsewhere, with_settings
-from sayso.studies.grid import read_grid
+from sayso.runs.job import check, job_of, prompt_uses_of, unused_prompts, with_settings
+from sayso.storage.run_folder import RunFolder
 from support.endpoint import endpoint
 from support.tables import tabled
 
@@ -32,32 +32,50 @@ def checked(folder: Path, protocol: str, judge: str = "rules", **settings: objec
     check(with_settings(job, {**settings, "prompt_folder": str(folder)}))
 
 
+def unsent(folder: Path, protocol: str, judge: str = "rules", **settings: object) -> str:
+    job = job_of(protocol=protocol, model="builtin", judge=judge)
+    job = with_settings(job, {**settings, "prompt_folder": str(folder)})
+    check(job)
+    return " ".join(unused_prompts(job))
+
+
 @tabled
-def test_a_file_that_these_settings_never_send_is_refused(
+def test_a_file_that_these_settings_never_send_is_noted_with_the_flag_that_sends_it(
     tmp_path: Path, protocol: str, name: str, says: str, needs: dict[str, object]
 ) -> None:
     folder = written(tmp_path / "mine", **{name: load_prompt(name)})
-    with pytest.raises(InputError, match=f"{name}.txt: this command never sends it.*{says}"):
-        checked(folder, protocol)
-    checked(folder, protocol, **needs)
+    assert re.search(f"does not send {name}.txt .*{says}", unsent(folder, protocol))
+    assert not unsent(folder, protocol, **needs)
 
 
 def test_a_judges_file_needs_a_model(tmp_path: Path) -> None:
     folder = written(tmp_path / "mine", judge_short=load_prompt("judge_short"))
-    with pytest.raises(InputError, match=r"judge_short.txt: .*--judge MODEL"):
-        checked(folder, "uncle")
-    checked(folder, "uncle", judge="openai:gpt-4o")
+    assert "judge_short.txt (for --judge MODEL)" in unsent(folder, "uncle")
+    assert not unsent(folder, "uncle", judge="openai:gpt-4o")
     written(folder, judge_uncle=load_prompt("judge_uncle"))
-    with pytest.raises(InputError, match=r"judge_uncle.txt: .*--judge-labels uncle"):
-        checked(folder, "uncle", judge="openai:gpt-4o")
+    assert "judge_uncle.txt (for --judge-labels uncle" in unsent(folder, "uncle", "openai:gpt-4o")
 
 
-def test_a_file_of_another_protocol_names_it(tmp_path: Path) -> None:
-    folder = written(tmp_path / "mine", self_direct=load_prompt("self_direct"))
-    with pytest.raises(InputError, match=r"self_direct.txt: .*`sayso run self_known` does"):
-        checked(folder, "uncle")
-    with pytest.raises(InputError, match=r"rows_facts.txt: .*no run does"):
-        checked(written(tmp_path / "rows", rows_facts=load_prompt("rows_facts")), "uncle")
+def test_one_folder_serves_several_commands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("self_direct", "rows_facts", "uncle_short_instruction")
+    folder = written(tmp_path / "mine", **{name: load_prompt(name) for name in names})
+    told = unsent(folder, "uncle")
+    assert "self_direct.txt (for sayso run self_known)" in told
+    assert "rows_facts.txt (for another command)" in told
+    assert "uncle_short" not in told
+    command = ["run", "uncle", "--model", "builtin", "--limit", "1", "--probe.k", "1"]
+    command += ["--prompt-folder", str(folder), "--cache", str(tmp_path / "cache")]
+    assert execute([*command, "--dry-run"]) == 0
+    assert "self_direct.txt" in capsys.readouterr().out
+    assert execute([*command, "--out", str(tmp_path / "run")]) == 0
+    assert "self_direct.txt" in capsys.readouterr().err
+    notices = RunFolder.open(tmp_path / "run").read_manifest().notices
+    assert sum("self_direct.txt" in notice for notice in notices) == 1
+    written(folder, self_dirct="Is it true?")
+    assert execute([*command, "--out", str(tmp_path / "other")]) == 2
+    assert "did you mean self_direct?" in capsys.readouterr().err
 
 
 def test_a_file_with_another_ending_is_no_silent_example(tmp_path: Path) -> None:
@@ -66,29 +84,13 @@ def test_a_file_with_another_ending_is_no_silent_example(tmp_path: Path) -> None
         check_folder(tmp_path)
 
 
-def test_a_study_needs_one_protocol_that_sends_a_file(tmp_path: Path) -> None:
-    folder = written(tmp_path / "mine", self_direct=load_prompt("self_direct"))
-    options = {"prompt_folder": str(folder)}
-    both = [{name: options} for name in ("uncle", "self_known")]
-    spec = {"models": ["builtin"], "out": str(tmp_path / "out")}
-    for cell in read_grid({**spec, "protocols": both}).cells:
-        check(cell.job)
-    (alone,) = read_grid({**spec, "protocols": both[:1]}).cells
-    with pytest.raises(InputError, match=r"self_direct.txt: this command never"):
-        check(alone.job)
-    jobs = [job_of(protocol=name, model="builtin") for name in PROTOCOLS]
-    assert all("self_direct" in job.prompts_elsewhere for job in with_prompts_elsewhere(jobs))
-
-
-def test_a_prompt_of_topics_is_refused_where_the_data_ask_for_facts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_prompt_of_topics_is_noted_where_the_data_ask_for_facts(tmp_path: Path) -> None:
     folder = written(tmp_path / "mine", self_open="Tell me of {topic}.")
-    command = ["run", "self_known", "--model", "builtin", "--limit", "1", "--dry-run"]
-    command += ["--prompt-folder", str(folder)]
-    assert execute(command) == 2
-    assert re.search(r"self_open.txt: .*data's own.*--ask open", capsys.readouterr().err)
-    assert execute([*command, "--ask", "open"]) == 0
+    result = sayso.run(
+        "self_known", model="builtin", limit=1, out=tmp_path / "run", cache=tmp_path / "cache",
+        settings={"prompt_folder": str(folder), "modes": "none"},
+    )  # fmt: skip
+    assert any(re.search("self_open.txt.*--ask open", one) for one in result.manifest.notices)
 
 
 def test_prompts_that_are_not_sent_do_not_sign_a_run() -> None:

@@ -81,7 +81,7 @@ def test_a_prompt_that_cannot_be_used_is_refused_in_one_line(
 
 def test_a_file_that_no_step_uses_is_refused(tmp_path: Path) -> None:
     (tmp_path / "judge_shrt.txt").write_text("x", encoding="utf-8")
-    with pytest.raises(InputError, match=r"no step uses this prompt; known: .*judge_short"):
+    with pytest.raises(InputError, match=r"no step uses this prompt; did you mean judge_short"):
         check_folder(tmp_path)
     (tmp_path / "judge_shrt.txt").rename(tmp_path / "0123456.txt")
     with pytest.raises(

@@ -38,7 +38,7 @@ from sayso.report.terminal import say
 from sayso.runs.compare import compare as compare_runs
 from sayso.runs.compare import number_words, sides_of
 from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
-from sayso.runs.job import Job, check, with_period, with_prompts_elsewhere
+from sayso.runs.job import Job, check, with_period
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
@@ -384,7 +384,7 @@ def run_every(common: RunFlags) -> int:
     left_out: list[str] = []
     plans: list[RunEstimate] = []
     seen: set[bytes] = set()
-    jobs, period = with_period(with_prompts_elsewhere(list(_job_of_each(common))))
+    jobs, period = with_period(list(_job_of_each(common)))
     for job in jobs:
         name = job.protocol
         try:

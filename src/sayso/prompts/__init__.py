@@ -6,13 +6,12 @@ The hash of every prompt that a run used enters the signature of its numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from importlib import resources
 from os import PathLike
 from pathlib import Path
 
 from sayso.prompts.templates import check_text
-from sayso.records import InputError, content_id
+from sayso.records import InputError, content_id, suggestion
 
 
 def load_prompt(name: str, folder: Path | None = None) -> str:
@@ -90,29 +89,27 @@ WORDINGS = {
 EXAMPLE = ".example"
 
 
-def check_folder(
-    folder: Path | None, used: Collection[str] | None = None, hint: Callable[[str], str] = str
-) -> None:
-    """Refuse a folder of overrides that does not exist, or a file of it that no step can use.
+def check_folder(folder: Path | None) -> list[str]:
+    """Return the prompts that a folder overrides; none for no folder.
 
-    Its name must be that of a prompt, and its text must have the places of that prompt. With
-    ``used``, the prompts that a command sends, it must be among them; ``hint`` says of another what
-    would send it.
+    Raises InputError for a folder that does not exist, and for a file of it that no step of any
+    command can use: its name must be that of a prompt, and its text must have that prompt's places.
     """
     if folder is None:
-        return
+        return []
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder of prompts")
     known = prompt_names()
     for file in sorted(folder.iterdir()):
         if file.stem in known and file.suffix not in (".txt", EXAMPLE) and file.is_file():
             raise InputError(f"{file}: is not read; name it {file.stem}.txt")
-    for file in sorted(folder.glob("*.txt")):
+    files = sorted(folder.glob("*.txt"))
+    for file in files:
         if file.stem not in known:
-            raise InputError(f"{file}: no step uses this prompt; known: {', '.join(known)}")
+            near = suggestion(file.stem, known)
+            raise InputError(f"{file}: no step uses this prompt; {near}known: {', '.join(known)}")
         load_prompt(file.stem, folder)
-        if used is not None and file.stem not in used:
-            raise InputError(f"{file}: this command never sends it; {hint(file.stem)}")
+    return [file.stem for file in files]
 
 
 def prompt_names() -> list[str]:

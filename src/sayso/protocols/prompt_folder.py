@@ -21,8 +21,9 @@ Nothing in this folder is sent as it is: `--prompt-folder` does not read files t
 2. Write placeholders in braces where the question, the answer and so on go. Change nothing else.
 3. Rename the file to end in `.txt`.
 
-sayso checks every `.txt` file before it asks anything, and refuses one that the command does not
-send. The last column says which flag sends a prompt that the default settings do not send. Prompts
+sayso checks every `.txt` file before it asks anything. One folder can serve several commands: a
+note names the files that a command does not send. The last column says which flag sends a prompt
+that the default settings do not send. Prompts
 of judges (`judge_*`, `*_reply` and those with a header) also need a model as judge
 (`--judge MODEL`).
 

@@ -153,8 +153,8 @@ def _check(job: OpenJob, folder: RunFolder, knowledge: str) -> None:
         work = FolderRun(
             folder, questions, manifest, judge_engine=job.judge_engine, search=knowing.search
         )
-        splitter = splitter_of(chosen, job.judge)
-        checker = checker_of(chosen, job.judge, box.open)
+        splitter = splitter_of(chosen, job.judge, work.engine)
+        checker = checker_of(chosen, job.judge, work.engine, box.open)
         claims = take_apart(work, plain, by_id, splitter)
         questions_by_answer = {g.id: by_id[g.question] for g in plain}
         check_claims(work, claims, questions_by_answer, checker, source, chosen.passages)

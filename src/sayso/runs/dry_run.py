@@ -23,7 +23,7 @@ from sayso.records import Generation, Request, Usage, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes
-from sayso.runs.job import Job, check_out, with_period
+from sayso.runs.job import Job, check_out, unused_prompts, with_period
 from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.run import (
@@ -221,7 +221,10 @@ def estimate_job(
             stages=stages,
             prices=prices,
             dollars=_sum(stage.dollars for stage in stages),
-            notes=(told, *opened.data.notices, ASSUMED, *notes, *unpriced, *_untried(job)),
+            notes=(
+                *(told, *opened.data.notices, *unused_prompts(job), ASSUMED, *notes),
+                *(*unpriced, *_untried(job)),
+            ),
             cautions=(*world_caution(job), *unlisted(opened.model, opened.judge_engine)),
         )
 

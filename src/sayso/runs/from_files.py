@@ -69,7 +69,7 @@ from sayso.protocols.self_known.self_verdicts import (
     make_questions,
     own_requests,
 )
-from sayso.protocols.self_known.settings import modes_of
+from sayso.protocols.self_known.settings import asks_model, modes_of
 from sayso.protocols.settings import folder_setting
 from sayso.records import (
     Claim,
@@ -95,7 +95,7 @@ from sayso.runs.recorded import slug
 from sayso.runs.result import Result
 from sayso.runs.run import open_subject, token_counts
 from sayso.runs.stages import FolderRun, now
-from sayso.runs.tools import KnowledgeSources, RunTools
+from sayso.runs.tools import FurtherModels, KnowledgeSources, RunTools
 from sayso.storage.atomic import one_writer
 from sayso.storage.cache import FILE_NAME, Cache
 from sayso.storage.run_folder import FORMAT, Manifest, machine, versions
@@ -219,7 +219,13 @@ def measure_texts(given: TextsOf, job: Job, progress: Progress | None = None) ->
                 *SELF_KNOWN.cautions(estimates, None),
             ),
             cached=texts.model.ages.record() if texts.model else {},
-            notices=(*notices, *tools.notices, *knowledge.notices, *_bill(texts)),
+            notices=(
+                *notices,
+                *tools.notices,
+                *knowledge.notices,
+                *texts.further.notices,
+                *_bill(texts),
+            ),
         )
         folder.write_manifest(manifest)
     return Result(path, estimates, manifest, len(texts.questions))
@@ -262,6 +268,7 @@ class OpenTexts(NamedTuple):
     questions: tuple[Question, ...]
     model: CachedEngine | None
     judge: OpenJudge
+    further: FurtherModels
     data: str
 
 
@@ -309,7 +316,10 @@ def _opened(
             progress=progress, learn=learn,
         )  # fmt: skip
         stack.callback(judge.close)
-        yield OpenTexts(job, options, system, texts.questions, model, judge, texts.data)
+        priced = dataclasses.replace(job.judge_options, judge_price=job.judge_price)
+        further = FurtherModels(replies, meter, priced, progress, learn=learn)
+        stack.callback(further.close)
+        yield OpenTexts(job, options, system, texts.questions, model, judge, further, texts.data)
 
 
 def _source(options: Any) -> str:
@@ -393,27 +403,27 @@ def estimate_texts(given: TextsOf, job: Job) -> RunEstimate:
         if unread:
             notes.append(
                 f"not in the table: {unread:,} text{'s' * (unread != 1)} without labels, which "
-                "the judge's model splits into claims (one call per 12 sentences), and all "
+                "a model splits into claims (one call per 12 sentences), and all "
                 "requests about those claims"
             )
-        if _source(texts.options) and texts.options.support != "rules" and judge.engine is not None:
+        if _source(texts.options) and asks_model(texts.options.support, judge.engine is not None):
             notes.append(
-                "not in the table: the calls in which the judge's model checks claims against "
-                "passages (one call per 12 claims)"
+                "not in the table: the calls in which a model checks claims against passages (one "
+                "call per 12 claims)"
             )
         uncounted = bool(notes)  # then nobody knows what all of it costs
         stages: list[StageEstimate] = []
         if model is not None:
             keys = list(dict.fromkeys((topic_of(q), c.text) for c, q in (*labeled, *unlabeled)))
-            maker = maker_of(texts.options, judge.judge)
-            if isinstance(maker, GapQuestions) or judge.engine is None:
+            maker = maker_of(texts.options, judge.judge, texts.further.open)
+            if isinstance(maker, GapQuestions) or not isinstance(maker.engine, CachedEngine):
                 pairs = GapQuestions().read(keys)
             else:
-                calls, pairs = _planned_questions(texts, judge.engine, keys)
-                stages += priced("judge", [Planned("questions", calls)], judge.engine)
+                calls, pairs = _planned_questions(texts, maker.engine, keys)
+                stages += priced(maker.engine.who, [Planned("questions", calls)], maker.engine)
                 notes.append(
-                    "the length of questions that the judge has not written yet is estimated from "
-                    "those that the rules write"
+                    "the length of questions that no model has written yet is estimated from those "
+                    "that the rules write"
                 )
             stages = [
                 *priced("model", _planned_requests(texts, pairs, labeled, unlabeled), model),
@@ -430,7 +440,7 @@ About = tuple[Claim, Question]
 def _planned_claims(texts: OpenTexts) -> tuple[list[About], list[About], int]:
     """Return labeled claims, those that a checker may label, and how many texts have no claims yet.
 
-    The last are texts that the judge's model is to take apart.
+    The last are texts that a model is to take apart.
     """
     by_id = {q.id: q for q in texts.questions}
     people = people_labels(texts.system)
@@ -447,7 +457,7 @@ def _planned_claims(texts: OpenTexts) -> tuple[list[About], list[About], int]:
     read_by_people = {v.target for v in people.answered}
     others = [a for a in answers.values() if a.id not in read_by_people and a.problem is None]
     others = [a for a in others if unresponsive(a.text) is None]
-    splitter = splitter_of(texts.options, texts.judge.judge)
+    splitter = splitter_of(texts.options, texts.judge.judge, texts.further.open)
     unknown = [
         (c, by_id[answers[c.generation].question]) for c in people.claims if label[c.id] is None
     ]
@@ -616,9 +626,10 @@ def _readers(texts: OpenTexts, knowledge: KnowledgeSources, tools: RunTools) -> 
     """Open everybody that is needed. Raises InputError for one who cannot be had."""
     options, judge = texts.options, texts.judge.judge
     source = _source(options)
-    splitter = splitter_of(options, judge)
-    checker = checker_of(options, judge, tools.open) if source else None
-    maker = maker_of(options, judge) if texts.model is not None else GapQuestions()
+    models = texts.further.open
+    splitter = splitter_of(options, judge, models)
+    checker = checker_of(options, judge, models, tools.open) if source else None
+    maker = maker_of(options, judge, models) if texts.model is not None else GapQuestions()
     if source:
         knowledge.search(source, (), options.passages)
     return Readers(splitter, checker, source, maker)

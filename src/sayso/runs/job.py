@@ -12,7 +12,6 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -88,8 +87,6 @@ class Job(
     period: Period | None = None
     #: the seed of requests where it is not that of the entities: a study of sampling seeds
     sampling_seed: int | None = None
-    #: prompts that other jobs of the same command send
-    prompts_elsewhere: tuple[str, ...] = ()
     #: options of its kind of model that no flag has
     model_options: Mapping[str, object] = dataclasses.field(default_factory=dict)
     command: str = ""
@@ -219,13 +216,7 @@ def check(job: Job) -> None:
     for kind in OPTIONS:
         check_types(part(kind, job), flags=True)
     _check_ray(job)
-    folder = job.settings.prompt_folder
-    if isinstance(job.model, RecordedEngine):  # only its judge is asked, in any protocol
-        prompts.check_folder(settings.folder_setting(folder))
-    elif folder and folder not in prompts.WORDINGS:
-        uses = prompt_uses_of(job)
-        used = {name for name, flag in uses.items() if not flag} | set(job.prompts_elsewhere)
-        prompts.check_folder(Path(folder), used, partial(_what_sends, uses))
+    prompts.check_folder(settings.folder_setting(job.settings.prompt_folder))
     request_shaper(job)
     further = job.plan.further_models(job.settings)
     if isinstance(job.judge, str) and not (job.judge == PEOPLE and is_recorded(job)):
@@ -262,29 +253,29 @@ def prompt_uses_of(job: Job) -> dict[str, str]:
     return grading | job.plan.prompt_uses(job.options or job.plan.Settings(), by_model)
 
 
-def with_prompts_elsewhere(jobs: Sequence[Job]) -> list[Job]:
-    """Return jobs that know which prompts the others send: one folder may serve several.
-
-    Settings that are refused later send nothing.
-    """
-    sent: list[set[str]] = []
-    for job in jobs:
-        sent.append(set())
-        with contextlib.suppress(InputError):
-            sent[-1] |= {name for name, flag in prompt_uses_of(job).items() if not flag}
-    every = tuple(sorted(set[str]().union(*sent)))
-    return [dataclasses.replace(job, prompts_elsewhere=every) for job in jobs]
+def unused_prompts(job: Job) -> list[str]:
+    """Return a note on the files of the prompt folder that a job does not send, and who does."""
+    folder = job.settings.prompt_folder
+    if folder in prompts.WORDINGS or is_recorded(job):
+        return []
+    uses = prompt_uses_of(job)
+    unused = [
+        f"{name}.txt ({_what_sends(uses, name)})"
+        for name in prompts.check_folder(settings.folder_setting(folder))
+        if uses.get(name) != ""
+    ]
+    return [f"{folder}: this run does not send {', '.join(unused)}"] if unused else []
 
 
 def _what_sends(uses: Mapping[str, str], name: str) -> str:
     """Return what would send a prompt that a job does not send."""
     if uses.get(name):
-        return f"it is for {uses[name]}; delete the file, or change the command"
+        return f"for {uses[name]}"
     for other, plan in PROTOCOLS.items():
         flag = plan.prompt_uses(plan.Settings(), True).get(name)
         if flag is not None:
-            return f"`sayso run {' '.join([other, flag]).strip()}` does; delete the file"
-    return "no run does; delete the file"
+            return f"for sayso run {' '.join([other, flag]).strip()}"
+    return "for another command"
 
 
 def _check_ray(job: Job) -> None:
@@ -409,7 +400,7 @@ def with_settings(job: Job, changes: Mapping[str, object]) -> Job:
 
 
 #: fields of a job that a command sets
-OF_COMMANDS = ("begun", "period", "prompts_elsewhere")
+OF_COMMANDS = ("begun", "period")
 
 
 #: fields of a job that change nothing of what it asks

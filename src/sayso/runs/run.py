@@ -52,6 +52,7 @@ from sayso.runs.job import (
     planned,
     refuse_other,
     refuse_other_data,
+    unused_prompts,
     with_settings,
 )
 from sayso.runs.judge import open_judge
@@ -327,7 +328,9 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         work.recorded = partial(answers_of, job.model, job.plan)
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
-            for caution in (*world_caution(job), *unlisted(opened.model, opened.judge_engine)):
+            work.tell(unused_prompts(job))
+            cautions = *world_caution(job), *unlisted(opened.model, opened.judge_engine)
+            for caution in (*cautions, *work.notices):
                 progress.note(caution)
             _tell_idle_jobs(opened)
             missing, checked = _look_into_cache(opened)  # it may refuse: nothing is written yet

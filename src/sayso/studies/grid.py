@@ -44,7 +44,7 @@ from sayso.options import AskingOptions, ModelOptions, QuestionOptions, option_n
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.records import InputError, content_id
 from sayso.runs.from_files import TextsOf, lacking_claims, texts_by_model
-from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of, with_prompts_elsewhere
+from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of
 from sayso.runs.recorded import ASKS_NOBODY, RecordedEngine, open_answers, slug
 
 #: flags of a run that a study sets itself
@@ -193,8 +193,6 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 )  # fmt: skip
                 cell = GridCell(model.title, variant.title, name, job)
                 cells.append(_with_model(cell, model.value))
-    jobs = with_prompts_elsewhere([cell.job for cell in cells])
-    cells = [cell._replace(job=job) for cell, job in zip(cells, jobs, strict=True)]
     ways = {v.title: v for own in variants.values() if any(map(given.get, REPEATED)) for v in own}
     return Grid(out, cells, shared.get("max_cost"), systems, ways)
 

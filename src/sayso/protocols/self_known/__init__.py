@@ -70,5 +70,6 @@ SELF_KNOWN = Protocol(
         "answer.sure",
     ),
     is_judged=_collect.is_judged,
+    further_models=settings.further_models,
     unpriced=_collect.unpriced,
 )

@@ -31,7 +31,7 @@ from sayso.judges.judge import Item, Judge, engine_of
 from sayso.judges.support import LlmSupport, NliSupport, RulesSupport
 from sayso.protocols.protocol import Run, stored_verdicts
 from sayso.protocols.self_known.rows import RESPONSIVE, SET_ASIDE, STAGE, SUPPORT
-from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN, Settings, modes_of
+from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN, STEPS, Settings, modes_of
 from sayso.protocols.settings import folder_setting
 from sayso.records import (
     Claim,
@@ -49,48 +49,55 @@ from sayso.scores.claim import frequency, refused, span_max_nll, span_nll
 from sayso.scores.collect import Tools
 from sayso.scores.evidence import NoEvidence
 
-# ---- who takes texts apart, checks claims and makes questions: rules, an NLI model, the judge's
+# ---- who takes texts apart, checks claims and makes questions: rules, an NLI model, a model
 
 
 #: takes texts apart; says whether passages support a claim; turns claims into questions
 Splitter = RulesClaims | LlmClaims
 Checker = RulesSupport | NliSupport | LlmSupport
 QuestionMaker = GapQuestions | LlmQuestions
+#: opens a model by its name
+Models = Callable[[str], Engine]
 
 
-def splitter_of(settings: Settings, judge: Any) -> Splitter:
-    """Open whoever takes texts apart."""
-    model = _judging("claims", settings.claims, judge, settings)
+def splitter_of(settings: Settings, judge: Any, models: Models) -> Splitter:
+    """Open whoever takes texts apart; ``models`` opens a model by its name."""
+    model = _reading("claims", settings, judge, models)
     return LlmClaims(*model) if model else RulesClaims()
 
 
-def checker_of(settings: Settings, judge: Any, tools: Callable[[str], Tools]) -> Checker:
+def checker_of(
+    settings: Settings, judge: Any, models: Models, tools: Callable[[str], Tools]
+) -> Checker:
     """Open whoever checks claims against passages; ``tools`` gives an NLI model by its name."""
     if settings.support == "nli":
         meaning = tools(settings.nli).meaning
         if meaning is None or meaning.name == "rules":
             raise InputError("support nli: no NLI model can be opened here; name one with --nli")
         return NliSupport(meaning)
-    model = _judging("support", settings.support, judge, settings)
+    model = _reading("support", settings, judge, models)
     return LlmSupport(*model) if model else RulesSupport()
 
 
-def maker_of(settings: Settings, judge: Any) -> QuestionMaker:
-    """Open whoever turns claims into questions: never the model that is asked, unless it judges."""
-    model = _judging("questions", settings.questions, judge, settings)
+def maker_of(settings: Settings, judge: Any, models: Models) -> QuestionMaker:
+    """Open whoever turns claims into questions: never the model that is asked, unless named."""
+    model = _reading("questions", settings, judge, models)
     return LlmQuestions(*model) if model else GapQuestions()
 
 
-def _judging(
-    step: str, how: str, judge: Any, settings: Settings
+def _reading(
+    step: str, settings: Settings, judge: Any, models: Models
 ) -> tuple[Engine, Path | None] | None:
-    """Return the judge's model if it is to do this step, and the folder of its prompts.
+    """Return the model that is to do this step, and the folder of its prompts.
 
     ``None`` for rules. Raises InputError.
     """
+    how = getattr(settings, step)
     engine = engine_of(judge)
     if how == "rules" or (how == "auto" and engine is None):
         return None
+    if how not in STEPS[step]:
+        engine = models(how)
     if engine is None:
         raise InputError(f"{step} judge: the judge {judge.name} is not a model; pass --judge MODEL")
     return engine, folder_setting(settings.prompt_folder)

@@ -37,7 +37,14 @@ from sayso.protocols.self_known.claims import (
 )
 from sayso.protocols.self_known.rows import STAGE
 from sayso.protocols.self_known.self_verdicts import claims_asked, judge_own, make_questions
-from sayso.protocols.self_known.settings import MAIN, Settings, modes_of
+from sayso.protocols.self_known.settings import (
+    MAIN,
+    STEPS,
+    Settings,
+    asks_model,
+    further_models,
+    modes_of,
+)
 from sayso.protocols.settings import folder_setting, tokens_for
 from sayso.records import Claim, Generation, InputError, Passage, Question, ask, content_id
 from sayso.retrieval.sources import GOLDS
@@ -46,6 +53,7 @@ THIN = (
     "knowledge golds: the data's own answers contain few facts per topic, and a claim about "
     "anything else counts as not supported. Interpret differences between values, not their levels"
 )
+UNSENT = "self_open.txt is not sent: the data have prompts of their own; --ask open sends it"
 BARE = "no knowledge source: claims have no label; name one with --knowledge"
 
 
@@ -75,10 +83,13 @@ def collect(
     by_id = {q.id: q for q in questions}
     source = claim_source(questions, settings)
     run.tell([THIN] if source == GOLDS else [] if source else [BARE])
+    if _has_open(settings) and not any(_is_open(q, settings) for q in text_questions(questions)):
+        run.tell([UNSENT])
     if source:  # one that cannot be opened is refused before anything is asked
         run.search(source, (), settings.passages)
-    splitter, maker = splitter_of(settings, judge), maker_of(settings, judge)
-    checker = checker_of(settings, judge, run.tools)
+    splitter = splitter_of(settings, judge, run.engine)
+    maker = maker_of(settings, judge, run.engine)
+    checker = checker_of(settings, judge, run.engine, run.tools)
     work = _Work(run, model, judge, splitter, checker, maker, by_id, settings, seed)
     shown = (
         passages_for(run, text_questions(questions), source, settings) if settings.retrieval else {}
@@ -180,16 +191,12 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
             f"(modes {settings.modes}). If its probabilities can be read, it only scores the "
             "letters of the options"
         )
-    model = engine_of(judge)
-    steps = {
-        "claims": settings.claims,
-        "support": settings.support,
-        "questions": settings.questions,
-    }
-    by_model = [name for name, how in steps.items() if how in ("judge", "auto")]
-    if model is not None and by_model:
+    judged = engine_of(judge) is not None
+    by_model = [name for name in STEPS if asks_model(getattr(settings, name), judged)]
+    if by_model:
+        others = "".join(f", {name}" for name in further_models(settings))
         notes.append(
-            f"not in the table: the calls to the judge's model for {', '.join(by_model)} (one per "
+            f"not in the table: the calls to a model{others} for {', '.join(by_model)} (one per "
             "12 sentences or claims)"
         )
     if settings.answer.decoding == "cautious":
@@ -225,13 +232,9 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
     """Return the files that a prompt folder can hold: each with "", or the flag that it needs."""
     uses = _own_prompts(settings)
     asked_back = not uses["self_qa"]
-    steps = [
-        ("claims", "claims", settings.claims),
-        ("support", "support", settings.support),
-        ("claim_question", "questions", settings.questions),
-    ]
-    for prompt, name, how in steps:
-        flag = "" if by_model and how in ("auto", "judge") else f"--judge MODEL --{name} judge"
+    for prompt, name in (("claims",) * 2, ("support",) * 2, ("claim_question", "questions")):
+        asked = asks_model(getattr(settings, name), by_model)
+        flag = "" if asked else f"--judge MODEL --{name} judge"
         if prompt == "claim_question" and not asked_back:
             flag = "--modes qa"
         uses |= {prompt: flag, f"{prompt}_reply": flag}
@@ -302,11 +305,6 @@ def text_requests(
     heat, tokens = settings.answer.temperature, tokens_for(settings.answer, "long")
     own = ANSWER_SAMPLE if heat > 0 else 0
     texts = text_questions(questions)
-    if _has_open(settings) and not any(_is_open(q, settings) for q in texts):
-        raise InputError(
-            f"{settings.prompt_folder}/self_open.txt: no text is asked for with it, since the "
-            "data's own prompts are sent; delete the file, or add --ask open"
-        )
     asks = []
     for q in texts:
         text = topic_prompt(q, settings)

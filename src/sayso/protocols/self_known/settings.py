@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
+from sayso.later import Later
 from sayso.options import check_types
 from sayso.protocols.settings import (
     Resamples,
@@ -18,7 +19,12 @@ from sayso.protocols.settings import (
     measure_field,
     most_tokens,
 )
-from sayso.records import InputError
+from sayso.records import InputError, suggestion
+
+if TYPE_CHECKING:
+    from sayso import engines
+else:
+    engines = Later("sayso.engines")
 
 #: scores of a claim by name, and what each is, for people; a reference is no uncertainty
 CLAIM_SCORES = {
@@ -98,19 +104,20 @@ class Settings:
     passages: Annotated[int, Meta(ge=1, le=100)] = collect_field(
         5, "number of passages shown with each claim"
     )
-    claims: Literal["auto", "rules", "judge"] = collect_field(
+    claims: str = collect_field(
         "auto",
-        "what splits texts into claims: rules (offline) or the judge's model; auto: the model, if "
-        "any",
+        "what splits texts into claims: rules (offline), judge (the judge's model), or a model of "
+        "its own, named as for --model; auto: the judge's model, if any",
     )
-    support: Literal["auto", "rules", "nli", "judge"] = collect_field(
+    support: str = collect_field(
         "auto",
-        "claim checker: rules, an NLI model (--nli) or the judge's model; auto: the judge's model, "
-        "if any",
+        "claim checker: rules, nli (an NLI model: --nli), judge (the judge's model), or a model of "
+        "its own; auto: the judge's model, if any",
     )
-    questions: Literal["auto", "rules", "judge"] = collect_field(
+    questions: str = collect_field(
         "auto",
-        "what turns claims into questions: rules or the judge's model; auto: the model, if any",
+        "what turns claims into questions: rules, judge (the judge's model), or a model of its "
+        "own; auto: the judge's model, if any",
     )
     nli: str = collect_field(
         "auto", "NLI model for --support nli: a folder, a hub id, or llm:MODEL"
@@ -160,6 +167,25 @@ class Settings:
     ci_seed: Seed = measure_field(0, "seed for resampling")
 
 
+#: the steps that a model of their own can do, and who else can do them
+STEPS = {
+    "claims": ("auto", "rules", "judge"),
+    "support": ("auto", "rules", "nli", "judge"),
+    "questions": ("auto", "rules", "judge"),
+}
+
+
+def further_models(settings: Settings) -> list[str]:
+    """Return the names of the models that do single steps."""
+    named = [how for name, known in STEPS.items() if (how := getattr(settings, name)) not in known]
+    return list(dict.fromkeys(named))
+
+
+def asks_model(how: str, judged: bool) -> bool:
+    """Tell whether a step asks a language model; ``judged``: whether a model is the judge."""
+    return judged if how in ("auto", "judge") else how not in ("rules", "nli")
+
+
 def modes_of(settings: Settings) -> tuple[str, ...]:
     """Return the ways of asking back, in the protocol's order. Raises InputError."""
     names = [name.strip() for name in settings.modes.split(",") if name.strip()]
@@ -174,6 +200,16 @@ def check(settings: Settings) -> None:
     s = settings
     check_types(s)
     modes_of(s)
+    for name, known in STEPS.items():
+        if (how := getattr(s, name)) in known:
+            continue
+        try:
+            engines.check_model_name(how)
+        except InputError:
+            raise InputError(
+                f"{name} is {how!r:.80}; expected {', '.join(known)}, or the name of a model, such "
+                f"as openai:gpt-4o-mini. {suggestion(how, known)}".rstrip()
+            ) from None
     if s.remedy != "off" and not modes_of(s):
         raise InputError("remedy needs the model's own judgement: add --modes qa_none")
     if s.open_book and not s.retrieval:
