@@ -581,7 +581,7 @@ BUDGET = {
     "engines": 12_074,
     "train": 6_885,
     "metrics": 9_386,
-    "runs": 6_539,
+    "runs": 6_540,
     "datasets": 5_832,
     "report": 4_308,
     "cli": 4_346,

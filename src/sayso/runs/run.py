@@ -328,11 +328,9 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
         work.recorded = partial(answers_of, job.model, job.plan)
     try:
         with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
-            work.tell(unused_prompts(job))
-            cautions = *world_caution(job), *unlisted(opened.model, opened.judge_engine)
-            for caution in (*cautions, *work.notices):
+            for caution in (*world_caution(job), *unlisted(opened.model, opened.judge_engine)):
                 progress.note(caution)
-            _tell_idle_jobs(opened)
+            _tell_idle(opened, work)
             missing, checked = _look_into_cache(opened)  # it may refuse: nothing is written yet
             folder.write("questions", questions, Question)
             folder.write_manifest(manifest)
@@ -418,8 +416,11 @@ def _cautions(
     )
 
 
-def _tell_idle_jobs(opened: OpenJob) -> None:
-    """Tell where processes for the rules were asked for, and another judge reads."""
+def _tell_idle(opened: OpenJob, work: FolderRun) -> None:
+    """Tell which prompts are not sent, and where another judge reads than the rules' processes."""
+    work.tell(unused_prompts(opened.job))
+    for notice in work.notices:
+        opened.model.progress.note(notice)
     judge = opened.job.judge
     by_rules = isinstance(judge, str) and judge.partition("+")[0] == "rules"
     if opened.job.jobs is not None and not by_rules:
