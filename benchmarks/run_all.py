@@ -55,6 +55,7 @@ STUDIES = {
     "index_speed": ["--sizes", "10000,100000"],
     "wikidata_speed": ["--kinds", "gz,zst,plain"],
     "peers": [],
+    "way_of_a_job": ["--quiet"],
 }
 NEED_DATA = {
     "correction",
