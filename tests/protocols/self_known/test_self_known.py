@@ -632,7 +632,7 @@ def test_a_dry_run_says_what_comes_after_the_texts(tmp_path: Path) -> None:
     told = " ".join(plan.notes)
     # true/false twice, question and answer twice, with none of the above three times
     assert "7 requests to the model about each claim" in told
-    assert "judge's model for claims, support, questions" in told
+    assert "calls to a model for claims, support, questions" in told
     assert "one more request for every text with a rejected claim" in told
     assert engine.requests == []
     assert not list(tmp_path.glob("runs"))
