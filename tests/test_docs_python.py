@@ -39,7 +39,7 @@ def test_the_code_runs_and_prints_what_it_says(printed: str) -> None:
         "which J? This run has it with form='short'; form='long'; ",
         "uncertain hedged correct",
         "<Result: uncle, model oracle-1, data world, 3 entities; J short ",
-        "<CheckedJudge: judge exact@1; ",
+        "<JudgeCheck: judge exact@1; ",
     ):
         assert text in printed, text
 

@@ -100,7 +100,7 @@ def test_missing_rows_are_told() -> None:
             columns.add(number_rows(columns.names, [row | ({"b": float(n)} if n > 9 else {})]))
         found = leaderboard_of(columns, ["a", "b"], [], "people")
     text = _shown(found)
-    assert "1 score misses on some rows (most: b on 10)" in text
+    assert "1 score is missing on some rows (most: b on 10)" in text
     assert [e.n for e in found.entries if e.method == "b"] == [30]
 
 

@@ -137,7 +137,7 @@ class JudgeCheckResult(Plotted, JudgeCheck, frozen=True, kw_only=True):
         parts = self.labelled or self.ours
         attacks = self.injection
         return short_repr(
-            "CheckedJudge",
+            "JudgeCheck",
             (
                 f"judge {line(self.signature, 60)}",
                 f"{line(parts.name, 60)}: agreed on {_agreed(parts)}",

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from sayso.harmless import line
 from sayso.metrics.agreement import COEFFICIENT, coefficients, krippendorff_alpha
-from sayso.metrics.arrays import Floats
+from sayso.metrics.arrays import Floats, divide
 from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_share
 from sayso.metrics.ranking import pearson, spearman
 from sayso.people.corrected import more_labels
@@ -583,11 +583,10 @@ def _sureness(table: LabeledTable, draws: _Draws) -> _Compared:
 
     def mean_of(rows: Floats, weights: Floats) -> Any:
         W = np.atleast_2d(weights)[:, both]
-        with np.errstate(invalid="ignore"):
-            value = W @ rows[both] / W.sum(axis=1)
+        value = divide(W @ rows[both], W.sum(axis=1))
         return value if np.ndim(weights) == 2 else (float(value[0]) if both.any() else None)
 
-    coefficients: list[tuple[str, Statistic, Floats, str]] = [
+    compared: list[tuple[str, Statistic, Floats, str]] = [
         ("pearson", lambda x, w: pearson(x[:, 0], x[:, 1], w), pairs, JUDGE),
         ("spearman", lambda x, w: spearman(x[:, 0], x[:, 1], w), pairs, JUDGE),
         ("difference", mean_of, gap, JUDGE),
@@ -597,7 +596,7 @@ def _sureness(table: LabeledTable, draws: _Draws) -> _Compared:
         draws.share("agreed", size <= NEAR, both),
         draws.share("error", size > NEAR, both),
     ]
-    for name, metric, columns, between in coefficients:
+    for name, metric, columns, between in compared:
         found = draws.number(name, metric, columns)
         where = slice_of(of="sureness", between=between)
         numbers.append(msgspec.structs.replace(found, where=where))

@@ -57,7 +57,7 @@ LENGTH = "length_words"
 REFERENCES = (LENGTH, TEXT_ONLY)
 #: best scores in the first table and in the chart
 FEW_SCORES = 8
-#: the share of questions answered at which accuracy is printed.
+#: the share of questions answered at which accuracy is printed
 COVERAGE = 0.8
 #: a difference from plain length is clear below this p
 SIGNIFICANT = 0.05
@@ -587,7 +587,7 @@ def raters(
 
 #: what rows of the leaderboard are called that are no scores
 NAMES = {LENGTH: "plain length (words)", TEXT_ONLY: "the words alone"}
-#: scores that are in every table: plain length, and those that a reader looks for first.
+#: scores that are in every table: plain length, and those that a reader looks for first
 ALWAYS = (*REFERENCES, "sequence_probability", "perplexity", "semantic_entropy", "p_true")
 #: what a column of a table says of a score
 Columns = Mapping[str, Callable[[LeaderboardEntry], "Estimate | str | None"]]
@@ -619,10 +619,10 @@ def board_warnings(result: Board) -> list[str]:
     partial = [e.method for e in result.entries if e.missing]
     if partial:
         most = max(result.entries, key=lambda e: e.missing)
-        scores = "1 score misses" if len(partial) == 1 else f"{len(partial)} scores miss"
+        scores = "1 score is" if len(partial) == 1 else f"{len(partial)} scores are"
         texts.append(
-            f"{scores} on some rows (most: {line(most.method, 40)} on {most.missing:,}), so its "
-            "number is based on other rows than the rest"
+            f"{scores} missing on some rows (most: {line(most.method, 40)} on {most.missing:,}), "
+            "so not all numbers are of the same rows"
         )
     if result.no_text_only:
         why = line(result.no_text_only, 200)
