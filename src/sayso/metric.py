@@ -20,6 +20,8 @@ from sayso.records import Slice
 Notation = Literal["percent", "signed", "gap", "plain", "count", "fraction"]
 #: the notation of every number that a protocol declares, by name: :mod:`sayso.protocols` fills it
 NOTATIONS: dict[str, Notation] = {}
+#: the forms of an answer, parts of slices, in words
+FORMS = {"short": "short answers", "long": "paragraphs"}
 
 
 class Headline(msgspec.Struct, frozen=True):

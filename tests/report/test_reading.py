@@ -21,7 +21,7 @@ from sayso.report.answers import (
     split_cards,
 )
 from sayso.report.number_tables import page_rows
-from sayso.report.numbers import interval, percent, shown_value, signed_number
+from sayso.report.numbers import DASH, interval, p_text, percent, shown_value, signed_number
 
 
 @given(st.text(st.characters(), max_size=200))
@@ -97,6 +97,7 @@ def test_notation() -> None:
     assert percent(0.0004) == "<0.1 %"
     assert percent(0.9999, 0) == ">99 %"
     assert percent(1.0) == "100.0 %"
+    assert [p_text(p) for p in (0.0004, 0.0346, 1.0, None)] == ["< .001", ".035", "1.000", DASH]
     assert signed_number(-0.001) == "0.00"
     assert signed_number(-0.02) == "−0.02"
     assert shown_value(Estimate("FA")) == "–"

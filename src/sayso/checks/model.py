@@ -25,6 +25,7 @@ from sayso.protocols.uncle.notes import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
 from sayso.report.notebook import Plotted, data_frame, html_table, short_repr
 from sayso.report.number_tables import grid, render_table
+from sayso.report.numbers import p_text
 from sayso.report.terminal import say
 from sayso.runs.costs import add, dollars, known_price
 
@@ -631,7 +632,7 @@ def distribution(drawn: DrawnReplies) -> ModelFinding:
         )  # fmt: skip
     seen = (
         f"{test.shown} first tokens shown, {test.mass:.0%} of the probability; of {test.draws} "
-        f"further draws {test.new} were others, {test.expected:.1f} expected (p={test.p:.2g})"
+        f"further draws {test.new} were others, {test.expected:.1f} expected (p: {p_text(test.p)})"
     )
     if drawn.more and test.p < SURE:
         return ModelFinding(

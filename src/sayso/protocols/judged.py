@@ -28,8 +28,8 @@ from sayso.judges.rules.accuracy import (
     reader_accuracy,
 )
 from sayso.judges.rules.judge import SIGNATURE
+from sayso.metric import FORMS
 from sayso.report.corrected import stored_corrected
-from sayso.report.numbers import FORMS
 from sayso.report.sheet import HowRead
 from sayso.report.terminal import check_command
 from sayso.storage.run_folder import Manifest, RunFolder

@@ -17,8 +17,9 @@ import altair as alt
 import vl_convert
 from markupsafe import Markup
 
+from sayso.metric import FORMS
 from sayso.records import Estimate
-from sayso.report.numbers import FORMS, is_bare
+from sayso.report.numbers import is_bare
 
 INK, MUTED, GRID = "#111111", "#666666", "#dddddd"
 SHORT, LONG = "#0072b2", "#e69f01"  # a shade apart from CU below, to have its own variable

@@ -178,13 +178,17 @@ def with_interval(estimate: Estimate, decimals: int = 2) -> str:
     return f"{number(estimate, decimals)} {range_of(estimate, decimals)}".strip()
 
 
+def p_text(p: float | None) -> str:
+    """Return a p value in three decimals, .034, or as < .001; a dash where there is none."""
+    if p is None or p != p:
+        return DASH
+    return "< .001" if p < 0.001 else plain_number(p, 3)
+
+
 def covers(estimate: Estimate, value: float) -> bool:
     """Tell whether the interval holds a value; ``False`` without an interval."""
     low, high = estimate.low, estimate.high
     return low is not None and high is not None and low <= value <= high
-
-
-FORMS = {"short": "short answers", "long": "paragraphs"}
 
 
 def json_text(value: object) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from sayso.harmless import line
-from sayso.metric import Headline, MetricTable
+from sayso.metric import FORMS, Headline, MetricTable
 from sayso.metrics.arrays import or_none
 from sayso.metrics.joint import JointNumber, spread_between
 from sayso.protocols import PROTOCOLS
@@ -24,7 +24,7 @@ from sayso.report.number_tables import (
     grid,
     rank_text,
 )
-from sayso.report.numbers import FORMS, capital, compact_number, is_gap
+from sayso.report.numbers import capital, compact_number, is_gap, p_text
 from sayso.report.sheet import Chart
 from sayso.studies.joined import StudyNumbers, many
 
@@ -278,7 +278,7 @@ class ProtocolTables:
                 rows.append(((n.name, *labels), (difference, *values)))
                 if pair.clear:
                     called = (self.called(n.name), *labels)
-                    clear.append((called, (difference, *map(_p_text, tests))))
+                    clear.append((called, (difference, *map(p_text, tests))))
         every = NumberTable(
             self._name("differences"),
             f"{self.protocol}: second model minus first, paired; p after Holm's correction over "
@@ -394,10 +394,6 @@ def _intervals(numbers: Sequence[JointNumber]) -> str:
 def _about(numbers: Sequence[JointNumber]) -> list[str]:
     """Return what a table says of corrected numbers, if it has any."""
     return [ABOUT_CORRECTED] if any(n.corrected for n in numbers) else []
-
-
-def _p_text(p: float | None) -> str:
-    return "" if p is None else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def _distinct(numbers: Sequence[JointNumber]) -> list[JointNumber]:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from rich.console import Console
 
 from sayso.harmless import block, line
+from sayso.metric import FORMS as FORM_NAMES
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.report import TILES, alignment_section, alignment_table
 from sayso.records import Estimate
@@ -19,8 +20,7 @@ from sayso.report.answers import LABELS
 from sayso.report.charts import NARROW, Drawing, chart_row, forest_plot, point, series_chart
 from sayso.report.figures import Figure, figures_in
 from sayso.report.number_tables import Entry, NumberTable, grid
-from sayso.report.numbers import DASH, compact_number
-from sayso.report.numbers import FORMS as FORM_NAMES
+from sayso.report.numbers import p_text, plain_number
 from sayso.report.opening import ChosenExamples, PageOpening, example, invented_model
 from sayso.report.page import environment, sheet_page
 from sayso.report.sheet import Chart, Section, Sheet, Tile, render_sheet
@@ -37,7 +37,7 @@ from sayso.train.result import (
 )
 from sayso.train.verdict import CLEAR, training_sentence
 
-PAPER = ("FA", "UA", "UUR", "KCR", "EA", "J")
+PAPER = (*UNCLE.metrics.section("rates"),)
 BEYOND = (
     "J_within",
     "odds_ratio_within",
@@ -186,8 +186,8 @@ def changes(training: Training) -> NumberTable:
     }
     columns: dict[str, Callable[[Change], Entry]] = {
         "difference": lambda one: one.difference,
-        "p": lambda one: _p(one.p),
-        "p, Holm": lambda one: _p(one.p_holm),
+        "p": lambda one: p_text(one.p),
+        "p, Holm": lambda one: p_text(one.p_holm),
     }
     note = (
         f"Of {len(training.changes)} tests: those of J, and those with a corrected p below "
@@ -202,12 +202,6 @@ def changes(training: Training) -> NumberTable:
         written="difference",
         notes=[note],
     )
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return DASH
-    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
 
 
 def by_seed(training: Training) -> NumberTable:
@@ -226,8 +220,7 @@ def by_seed(training: Training) -> NumberTable:
 
 
 def _of_seed(place: int, one: MethodNumber) -> Entry:
-    value = one.by_seed[place]
-    return DASH if value is None else compact_number(value)
+    return plain_number(one.by_seed[place])
 
 
 def course(training: Training) -> NumberTable:

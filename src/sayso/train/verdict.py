@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf
 
 from sayso.records import Estimate
-from sayso.report.numbers import MINUS, is_bare, percentage_points
+from sayso.report.numbers import MINUS, percentage_points
 from sayso.train.result import FORMS, Change, MeasuredMethod, Training
 
 #: a corrected p below which a change is called one
@@ -106,7 +106,7 @@ def _hedging(training: Training, method: MeasuredMethod, form: str, against: str
         )
     text += f". J {_number(j)}"
     before = training.get(against, form, "J")
-    if before.value is not None and not is_bare(before):
+    if before.value is not None and before.low is not None:
         text += f" (with the instruction alone: {_number(before)})"
     return f"{text}{_gain(training.change(method.name, against, form, 'J'))}{_blind(j, nothing)}."
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from sayso.datasets.dataset import questions_hash
 from sayso.judges.decisiveness import plain_decisiveness
+from sayso.metric import FORMS
 from sayso.metrics.arrays import divide, float_or_rows, or_none
 from sayso.metrics.cmfg import (
     LEAST_IN_BIN,
@@ -99,7 +100,6 @@ from sayso.records import (
     signature_of,
     slice_of,
 )
-from sayso.report.numbers import FORMS
 
 NOTHING = "no answer has both decisiveness and confidence"
 NOT_OFFLINE = "only for wording that the offline reader read"

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from sayso.harmless import line
 from sayso.judges.rules.accuracy import nearest_pairs, reader_accuracy
+from sayso.metric import FORMS
 from sayso.metrics.cmfg import LEAST_IN_BIN
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols import judged
@@ -26,7 +27,7 @@ from sayso.report.answers import cards
 from sayso.report.charts import Drawing, chart_row, forest_plot, point, series_chart
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, NumberTable, grid
-from sayso.report.numbers import FORMS, covers, percent
+from sayso.report.numbers import covers, percent
 from sayso.report.opening import PageOpening, open_page
 from sayso.report.page import answer_tables, environment
 from sayso.report.sheet import Chart, HowRead, Section, Sheet, StoredAnswers, Tile

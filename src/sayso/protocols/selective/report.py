@@ -13,6 +13,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from sayso.harmless import line
+from sayso.metric import FORMS
 from sayso.metrics.ranking import FEW, FEWEST, TOO_FEW
 from sayso.protocols import judged
 from sayso.protocols.judged import PartRead
@@ -26,7 +27,7 @@ from sayso.report.answers import cards
 from sayso.report.charts import Drawing, point, rows_plot, series_chart
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, NumberTable, grid
-from sayso.report.numbers import FORMS, TIERS, capital, covers, tier_label
+from sayso.report.numbers import TIERS, capital, covers, tier_label
 from sayso.report.opening import PageOpening
 from sayso.report.page import answer_tables
 from sayso.report.sheet import Chart, HowRead, Section, Sheet, StoredAnswers, Tile, missing_section

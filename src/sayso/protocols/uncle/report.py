@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from sayso.harmless import line
-from sayso.metric import Metric
+from sayso.metric import FORMS, Metric
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.judged import PartRead, doubt_read, how_read, right_read
 from sayso.protocols.uncle.numbers import NUMBERS
@@ -28,7 +28,6 @@ from sayso.report.charts import (
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, Label, NumberTable, Row, Written, grid
 from sayso.report.numbers import (
-    FORMS,
     GUESSABLE,
     TIERS,
     capital,
