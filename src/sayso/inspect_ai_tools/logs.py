@@ -40,7 +40,7 @@ from inspect_ai.model import GenerateConfig, ModelUsage
 from inspect_ai.scorer import ScoreEdit
 
 from sayso.datasets.tools.inspect import ANSWERABLE
-from sayso.inspect_ai_tools.metrics import LOWER, UPPER
+from sayso.inspect_ai_tools.metrics import LOWER, UPPER, J
 from sayso.inspect_ai_tools.models import inspect_messages, inspect_output, usage_of
 from sayso.inspect_ai_tools.reading import (
     WORTH,
@@ -78,7 +78,7 @@ ENDING = ".eval"
 FORM = "short"
 #: the scorers of a log, and their metrics
 SCORERS = {
-    "stance": ("J", "abstention_rate", "uncle_rates"),
+    "stance": (J, "abstention_rate", "uncle_rates"),
     "answered": ("answered_accuracy", "right_minus_wrong"),
 }
 #: slices of the numbers that a log tells: those of scores, bins and tiers are not among them
@@ -267,7 +267,7 @@ def _log(work: FolderRun, manifest: Manifest, plan: Protocol, samples: list[Eval
             packages={"sayso": manifest.sayso},
             metadata=_told(work, manifest, plan),
             scorers=scorers,
-            headline_metric=HeadlineMetric(metric="J"),
+            headline_metric=HeadlineMetric(metric=J),
         ),
         plan=EvalPlan(steps=[EvalPlanStep(solver="generate")]),
         stats=EvalStats(

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from sayso.datasets.tools.inspect import ANSWERABLE
 from sayso.inspect_ai_tools.reading import CLUSTER, RIGHT, SILENT, WRONG
 from sayso.judges.judge import WITHHELD
-from sayso.metrics.abstention import bootstrap_abstention, confidence_target_utility
-from sayso.metrics.intervals import bootstrap, bootstrap_share
-from sayso.metrics.uncle_known import bootstrap_rates
+from sayso.metrics.intervals import bootstrap_share
+from sayso.protocols.declared import Rows, estimates_of
+from sayso.protocols.selective.measure import declared_gap, declared_worth
+from sayso.protocols.uncle.measure import rates_of_verdicts
 from sayso.records import Estimate, Verdict
 
 log = logging.getLogger(__name__)
@@ -29,18 +30,18 @@ LOWER, UPPER = "_lower", "_upper"
 #: values that our scorers give
 STANCES = ("committed", "hedged", *WITHHELD, "omitted")
 OUTCOMES = {RIGHT: 1.0, WRONG: -1.0, SILENT: 0.0}
-#: the rates of UNCLE that are shown, in the order of its tables
-SHOWN = ("J", "FA", "UA", "UUR", "KCR", "EA")
+#: the metric by which tasks and logs are told first: UNCLE's J, or the abstention gap
+J = "J"
 #: as ``sayso run`` resamples
 RESAMPLES, SEED = 1000, 0
 
 
-@metric(name="J", scores="unreduced")
+@metric(name=J, scores="unreduced")
 def answerability_j() -> Metric:
     """Return J: the share of unanswerable samples declined, minus that of answerable ones.
 
     It is 0 for a model that declines without a look at the question, and 1 for one that declines
-    exactly where there is no answer: ``abstention_gap`` of ``sayso run selective``. Samples say in
+    exactly where there is no answer: the abstention gap of ``sayso run selective``. Samples say in
     their metadata ``answerable`` what they are. Where draws say what is known, J is that of
     ``uncle_rates``.
     """
@@ -58,9 +59,8 @@ def answerability_j() -> Metric:
                 ANSWERABLE,
             )
             return {}
-        withheld = _withheld(told, "J")
-        gap = bootstrap_abstention(withheld, unanswerable, _clusters(told), n=RESAMPLES, seed=SEED)
-        return _shown([("J", gap)])
+        gap = declared_gap(_rows(told), _withheld(told, J), unanswerable)
+        return _shown(estimates_of([gap], RESAMPLES, SEED), called=J)
 
     return compute
 
@@ -97,12 +97,8 @@ def right_minus_wrong() -> Metric:
     def compute(scores: list[SampleScore]) -> Value:
         if not scores:
             return {}
-        found = bootstrap(
-            confidence_target_utility, _worth(scores, "right_minus_wrong"), target=0.5,
-            clusters=_clusters(scores), n=RESAMPLES, seed=SEED, limits=(-1.0, 1.0),
-            name="right_minus_wrong",
-        )  # fmt: skip
-        return _shown([("right_minus_wrong", found)])
+        worth = declared_worth(_rows(scores), _worth(scores, "right_minus_wrong"))
+        return _shown(estimates_of([worth], RESAMPLES, SEED))
 
     return compute
 
@@ -120,13 +116,19 @@ def uncle_rates() -> Metric:
         if not (known >= 0).any():
             return {}
         values = [_verdict(one).value for one in scores]
-        rates = bootstrap_rates(known, values, _clusters(scores), RESAMPLES, SEED)
-        return _shown((name, rates[name]) for name in SHOWN)
+        rates = rates_of_verdicts(_rows(scores), known, values)
+        return _shown(estimates_of(rates, RESAMPLES, SEED))
 
     return compute
 
 
 # ---- columns of scores
+
+
+def _rows(scores: Sequence[SampleScore]) -> Rows:
+    """Return scores as rows that protocols declare numbers of."""
+    names = _clusters(scores)
+    return Rows(range(len(scores)), np.unique(names, return_inverse=True)[1], names)
 
 
 def _clusters(scores: Sequence[SampleScore]) -> NDArray[np.str_]:
@@ -192,14 +194,19 @@ def _share(
     bottom: NDArray[np.float64] | NDArray[np.bool_],
     scores: Sequence[SampleScore],
 ) -> Value:
-    found = bootstrap_share(name, top, bottom, _clusters(scores), RESAMPLES, SEED)
-    return _shown([(name, found)])
+    return _shown([bootstrap_share(name, top, bottom, _clusters(scores), RESAMPLES, SEED)])
 
 
-def _shown(estimates: Iterable[tuple[str, Estimate]]) -> dict[str, str | int | float | bool | None]:
-    """Return values with the ends of their intervals, by name; what is undefined is left out."""
+def _shown(
+    estimates: Iterable[Estimate], called: str = ""
+) -> dict[str, str | int | float | bool | None]:
+    """Return values with the ends of their intervals, by name; what is undefined is left out.
+
+    ``called`` is what Inspect calls a number that has another name with us.
+    """
     told: dict[str, str | int | float | bool | None] = {}
-    for name, found in estimates:
+    for found in estimates:
+        name = called or found.name
         if found.value is None:
             log.info("sayso/%s has no value: %s", name, found.problem or "nothing to count")
             continue

@@ -19,6 +19,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.util import collect
 
 from sayso.datasets import REAL, load_dataset
+from sayso.inspect_ai_tools.metrics import J
 from sayso.inspect_ai_tools.reading import PROBE, PROBES, RULES, sample_metadata
 from sayso.inspect_ai_tools.scorers import answered, stance
 from sayso.options import PromptSet
@@ -102,7 +103,7 @@ def _task(asked: AskedSet, judge: str, prompts: PromptSet, room: int) -> Task:
         solver=steps,
         scorer=[stance(judge, prompts, room), answered(judge, prompts, room)],
         config=GenerateConfig(temperature=request.temperature, max_tokens=request.max_tokens),
-        headline_metric=HeadlineMetric(metric="J"),
+        headline_metric=HeadlineMetric(metric=J),
         metadata=asked.named,
     )
 

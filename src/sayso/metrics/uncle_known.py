@@ -7,7 +7,7 @@ per-entity cells: 2,000 resamples of 20,000 aspects are one matrix product.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import msgspec
@@ -42,13 +42,12 @@ from sayso.metrics.uncle_rates import (
     cell_index,
     cell_rates,
     count_cells,
-    label_codes,
     rate_counts,
     rate_sizes,
     undefined,
 )
 from sayso.metrics.within_type import log_odds_error, within_rates
-from sayso.records import Estimate, Value
+from sayso.records import Estimate
 
 __all__ = [
     "HIGH_GUESS_RATE", "any_of_k", "bootstrap_cells", "bootstrap_cells_difference",
@@ -120,17 +119,6 @@ def bootstrap_cells(
         )
         for name, rate in _rates(table, drawn, groups).items()
     }
-
-
-def bootstrap_rates(
-    known: ArrayLike,
-    values: Iterable[Value | None],
-    clusters: ArrayLike,
-    n: int = 2000,
-    seed: int = 0,
-) -> dict[str, Estimate]:
-    """Return every rate as :func:`bootstrap_cells`, of verdicts (correct, incorrect, uncertain)."""
-    return bootstrap_cells(cluster_cells(known, label_codes(values), clusters), n=n, seed=seed)
 
 
 def _rates(table: Floats, drawn: Mapping[str, Floats], groups: int = 1) -> dict[str, Estimate]:

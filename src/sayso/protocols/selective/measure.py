@@ -47,8 +47,6 @@ from sayso.protocols.declared import (
     Use,
     Weighted,
     estimates_of,
-    ones,
-    share_of_rows,
 )
 from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import count_draws, why_alike
@@ -74,6 +72,7 @@ from sayso.protocols.selective.settings import (
     names_between_commas,
     probe_signature,
 )
+from sayso.protocols.shares import ones, share_of_rows
 from sayso.records import Estimate, Signature, Slice, part_of, signature_of, slice_of, tier_order
 from sayso.scores.p_ik import P_IK, cross_fit_splits, fold_ranks
 from sayso.scores.text_only import TEXT_ONLY
@@ -674,17 +673,23 @@ def _abstained(
 ) -> Iterator[Declared]:
     """Yield how often a value is withheld where there is none and where there is one, and G."""
     read = ~np.isnan(withheld)
-    lost = []
     for name, among in zip(ABSTENTIONS, (unanswerable, ~unanswerable), strict=True):
         held, total = read & among, int(among.sum())
-        lost.append(total - int(held.sum()))
+        lost = total - int(held.sum())
         count = int((withheld[held] > 0).sum())
-        share = own.share(name, where, withheld > 0, held, _beside(held) | people, lost[-1])
-        ends = (count / total, (count + lost[-1]) / total) if lost[-1] and held.any() else None
+        share = own.share(name, where, withheld > 0, held, _beside(held) | people, lost)
+        ends = (count / total, (count + lost) / total) if lost and held.any() else None
         yield share._replace(bounds=ends)
-    cells = abstention_cells(withheld, unanswerable)
-    of = Counted(own.facts, gap_of_cells("abstention_gap", lost), [cells])
-    yield own.number("abstention_gap", where, of, _beside(cells >= 0) | people)
+    gap = declared_gap(own.facts, withheld, unanswerable)
+    yield own.number(gap.name, where, gap.of, _beside(gap.of.counts) | people)
+
+
+def declared_gap(facts: Rows, withheld: Floats, unanswerable: Bools) -> Declared:
+    """Return the abstention gap of answers (n,), of a run or not; NaN: no verdict."""
+    lost = [int((np.isnan(withheld) & among).sum()) for among in (unanswerable, ~unanswerable)]
+    metric = gap_of_cells("abstention_gap", lost)
+    of = Counted(facts, metric, [abstention_cells(withheld, unanswerable)])
+    return Declared("abstention_gap", (), of, limits=NUMBERS["abstention_gap"].limits)
 
 
 def _beside(counts: Bools) -> frozenset[Use]:
@@ -727,22 +732,31 @@ EVEN = 0.5
 
 def _worth(own: ScoredAnswers) -> Iterator[Declared]:
     """Yield the share of right answers minus that of wrong ones."""
-    outcome, name, graded = own.rows.outcome, "right_minus_wrong", has_graded(own.rows)
+    outcome, graded = own.rows.outcome, has_graded(own.rows)
     if outcome is None:
         return
+    worth, read = declared_worth(own.facts, outcome, graded=graded), ~np.isnan(outcome)
+    uses, missing = (_beside(read), int((~read).sum())) if graded else (RUN, 0)
+    yield own.number(worth.name, own.by_judge, worth.of, uses, missing)
+
+
+def declared_worth(facts: Rows, outcome: Floats, *, graded: bool = True) -> Declared:
+    """Return right minus wrong of answers (n,), of a run or not; NaN: no verdict.
+
+    ``graded`` is false where right and wrong cannot be told.
+    """
+    metric = NUMBERS["right_minus_wrong"]
     worth = partial(confidence_target_utility, target=EVEN)
 
     def estimate(column: Floats, *, clusters: NDArray[Any], **resampling: Any) -> Estimate:
-        use = ~np.isnan(column)
         if not graded:
-            return Estimate(name, problem=NO_GOLDS)
-        resampling |= {"clusters": clusters[use], "limits": (-1.0, 1.0), "name": name}
+            return Estimate(metric.name, problem=NO_GOLDS)
+        use = ~np.isnan(column)
+        resampling |= {"clusters": clusters[use], "limits": metric.limits, "name": metric.name}
         return bootstrap(worth, column[use], **resampling)
 
-    read = ~np.isnan(outcome)
-    uses, missing = (_beside(read), int((~read).sum())) if graded else (RUN, 0)
-    of = Counted(own.facts, Weighted(worth, estimate, combined=False), [outcome])
-    yield own.number(name, own.by_judge, of, uses, missing)
+    of = Counted(facts, Weighted(worth, estimate, combined=False), [outcome])
+    return Declared(metric.name, (), of, limits=metric.limits)
 
 
 def has_graded(rows: FormRows) -> bool:

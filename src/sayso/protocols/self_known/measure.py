@@ -45,8 +45,6 @@ from sayso.protocols.declared import (
     Weighted,
     differences,
     estimates_of,
-    ones,
-    share_of_rows,
 )
 from sayso.protocols.protocol import Beside, Run, stored_verdicts
 from sayso.protocols.self_known.numbers import NUMBERS
@@ -63,6 +61,7 @@ from sayso.protocols.self_known.rows import (
 )
 from sayso.protocols.self_known.settings import ASKED, CLAIM_SCORES, MAIN, MODES, Settings
 from sayso.protocols.settings import tokens_for
+from sayso.protocols.shares import ones, share_of_rows
 from sayso.records import (
     ClaimQuestion,
     Estimate,
@@ -782,7 +781,7 @@ def _read_by_people(of: _MethodRows) -> Iterator[Declared]:
 
 
 def predictions(of: _MethodRows) -> Iterator[Estimate]:
-    """Yield by setting what SK and SU of other texts predict, correlations, flips of answers."""
+    """Yield, for each way of asking, predictions from other texts, correlations and flips."""
     texts, settings = of.texts, of.settings
     rated = texts.rated
     for own in of.own:

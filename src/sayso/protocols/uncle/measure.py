@@ -40,6 +40,7 @@ from sayso.metrics.uncle_rates import (
     cell_rates,
     count_cells,
     expression_rates_3row,
+    label_codes,
     undefined,
 )
 from sayso.metrics.uncle_rates import RATES as ALL_RATES
@@ -59,8 +60,6 @@ from sayso.protocols.declared import (
     Use,
     Weighted,
     estimates_of,
-    ones,
-    share_of_rows,
 )
 from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import (
@@ -71,6 +70,7 @@ from sayso.protocols.probes import (
     UNREADABLE,
 )
 from sayso.protocols.protocol import Beside, Run
+from sayso.protocols.shares import ones, share_of_rows
 from sayso.protocols.uncle.notes import borrowed
 from sayso.protocols.uncle.numbers import COMPARED, HEADLINE, NUMBERS, RATES
 from sayso.protocols.uncle.rows import (
@@ -91,6 +91,7 @@ from sayso.records import (
     Estimate,
     Signature,
     Slice,
+    Value,
     Verdict,
     part_of,
     slice_of,
@@ -122,6 +123,15 @@ def numbers(
     apart = not all(share_paragraphs(run, one.run) for one in beside.models)
     facts = _FactRows(compared_rows(run, settings), apart=apart, higher=higher)
     return [*_headline(facts, (True,)), *_compared(facts)]
+
+
+def rates_of_verdicts(facts: Rows, known: Ints, values: Iterable[Value | None]) -> list[Declared]:
+    """Return the headline rates of facts that are of no run.
+
+    ``known`` (n,) is 1, 0 or -1 (nobody can tell), ``values`` (n,) are the verdicts on the answers.
+    """
+    of = Counted(facts, MATRIX, [cell_index(known, label_codes(values))])
+    return [Declared(name, (), of, limits=NUMBERS[name].limits) for name in HEADLINE]
 
 
 def estimates(run: Run, settings: Settings) -> list[Estimate]:
