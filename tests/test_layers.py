@@ -597,7 +597,7 @@ BUDGET = {
     "checks": 1_737,
     "retrieval": 1_579,
     "sayso": 1_825,
-    "assertions": 1_567,
+    "assertions": 1_574,
     "inspect_ai_tools": 1_415,
     "prompts": 1_098,
     "answers": 856,

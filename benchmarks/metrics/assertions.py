@@ -54,7 +54,7 @@ TOGETHER = ("J", "FA", "UUR")
 #: runs that ask for more than so many times as many entities are not followed
 MOST = 20
 #: of how many as were asked for runs are simulated, beside all
-FACTORS = (0.5, 0.65, 0.8, 1.0, 1.3, 1.7)
+FACTORS = (0.5, 0.65, 0.8, 0.9, 1.0, 1.05, 1.1, 1.3, 1.7)
 NEVER, DIFFERENCE = "J, no hedges", "difference of J"
 
 

@@ -177,6 +177,17 @@ def test_no_case_of_a_rare_thing_needs_what_the_rule_of_three_says() -> None:
     assert 0.98**one.needed < 0.05 <= 0.98 ** (one.needed - 1)
 
 
+def test_a_gap_that_no_resample_moves_needs_what_its_exact_bound_needs() -> None:
+    """J of 0 hedges: of n unknown facts its upper end is 1 - .025^(1/n), below .05 from 72 on."""
+
+    def measured(error: float) -> list[Estimate]:
+        return [Estimate("J", (), 0.0, error ** (1 / 20) - 1, 1 - error ** (1 / 30))]
+
+    claim = AssertedNumber(">=", 0.05, scale=(-1.0, 1.0), entities=30)
+    (one,) = decide([claim], measured, spreads=lambda place: 0.0)
+    assert one.needed == math.ceil(math.log(NOMINAL) / math.log(0.95))
+
+
 def test_a_number_at_its_limit_is_never_settled() -> None:
     (one,) = decide([AssertedNumber(">=", 0.5, entities=40)], normal((0.5, 0.1)))
     assert (one.outcome, one.needed) == (CANNOT_SAY, None)

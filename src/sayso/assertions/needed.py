@@ -96,30 +96,37 @@ def _root(few: float, usual: float, distance: float) -> float:
 def _scale_of(
     ends: tuple[float, float, float], plan: Settling
 ) -> tuple[Callable[[float], float], float]:
-    """Return the scale to measure on, one on which the interval is symmetric, else the number's.
+    """Return the scale to measure on, and how much longer a small step from the value is on it.
 
-    ``ends`` are its value and the ends of its interval. The scale is logit or log of the range of
-    the number, as for intervals of resamples. For a value on an end of its range it is the
-    logarithm of what is left, on which an exact bound is as 1 / n. Second comes how much longer a
-    small step from the value is on it.
+    ``ends`` are the value and the ends of its interval. It is the scale on which the interval is
+    equally long wherever the value lies: logit or log of the range of the number where the interval
+    is symmetric on it, as those of resamples are; else the arcsine, as for exact intervals of
+    shares. For a value on an end of its range, or one that no resample moves, it is the logarithm
+    of what is left, on which an exact bound is as 1 / n.
     """
     own: tuple[Callable[[float], float], float] = float, 1.0
     if plan.scale is None:
         return own
     first, last = plan.scale
     value = ends[0]
-    below = first != value and math.isfinite(first)
-    above = last != value and math.isfinite(last)
+    alike = plan.spread == 0 or value in plan.scale
+    below = math.isfinite(first) and not (alike and plan.limit > value)
+    above = math.isfinite(last) and not (alike and plan.limit < value)
 
-    def place(x: float) -> float:
-        logs = math.log(x - first) if below else 0.0
-        return logs - (math.log(last - x) if above else 0.0)
+    def logs(x: float) -> float:
+        left = math.log(x - first) if below else 0.0
+        return left - (math.log(last - x) if above else 0.0)
+
+    def arcsine(x: float) -> float:
+        return math.asin(math.sqrt(min(1.0, max(0.0, (x - first) / (last - first)))))
 
     try:
-        at, low, high, limit = (place(x) for x in (*ends, plan.limit))
+        at, low, high, limit = (logs(x) for x in (*ends, plan.limit))
     except ValueError:  # an end or the limit lies on an end of the range
-        return own
+        at = low = high = limit = 0.0
     symmetric = abs((high - at) - (at - low)) <= SAME * (high - low)
-    if limit == at or symmetric != (first < value < last):
+    if limit != at and (alike or symmetric):
+        return logs, (1 / (value - first) if below else 0) + (1 / (last - value) if above else 0)
+    if alike or not (below and above):
         return own
-    return place, (1 / (value - first) if below else 0.0) + (1 / (last - value) if above else 0.0)
+    return arcsine, 1 / (2 * math.sqrt((value - first) * (last - value)))
