@@ -260,7 +260,7 @@ def scoring() -> None:
     some = [one() for _ in range(200)]
     for count in (1000, 10_000):
         rows = [some[i % 200] for i in range(count)]
-        seconds, _ = cpu(lambda r=rows: sum(1 for _ in scores.score_many(r)), 1)
+        seconds, _ = cpu(lambda r=rows: [scores.score_one(one) for one in r], 1)
         print(
             f"all {len(scores.SCORES)} scores of {count} questions, {k} draws of {tokens} tokens: "
             f"{1e3 * seconds / count:.2f} ms a question"

@@ -92,8 +92,8 @@ def test_an_answer_that_is_all_thought_is_none() -> None:
         ("k.jsonl", None, "sayso score FILE"),
         (ROW, None, "rows is one row"),
         (["a"], None, "row 1 is of type str"),
-        ([{"q": "a", "a": "b"}], None, "no row has 'answer' or 'samples': the rows have q, a"),
-        ([ROW], {"answer": "reply"}, "answer=reply names a column that no row has"),
+        ([{"q": "a", "a": "b"}], None, "expected a column 'answer' .or 'samples'., got q, a"),
+        ([ROW], {"answer": "reply"}, "answer=reply names a missing column"),
         ([ROW], {"reply": "answer"}, "no such column"),
     ],
 )

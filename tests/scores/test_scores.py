@@ -252,7 +252,8 @@ def without(need: str) -> Samples:
     )
 
 
-NEEDS = sorted({*WITHOUT, *PER_TOKEN, "draws.logprobs", "draws.entropies", *scores.needs()})
+NEEDED = {need for method in scores.SCORES.values() for need in method.needs}
+NEEDS = sorted({*WITHOUT, *PER_TOKEN, "draws.logprobs", "draws.entropies", *NEEDED})
 
 
 @pytest.mark.parametrize("need", NEEDS)
@@ -415,13 +416,11 @@ def test_the_range_in_the_docstring_holds(name: str) -> None:
 
 def test_choosing_methods() -> None:
     assert set(scores.score_one(full(), ["perplexity", "p_true"])) == {"perplexity", "p_true"}
-    assert scores.needs(["perplexity", "luq"]) == ("draws", "logprobs", "nli:sentences")
+    assert scores.choose("perplexity, luq").keys() == {"perplexity", "luq"}
     with pytest.raises(InputError, match="no score is called 'perplexty'"):
         scores.score_one(full(), ["perplexty"])
     own = {"mine": scores.Method(lambda s: float("nan"), ())}
     assert scores.score_one(full(), own)["mine"].problem == "the value is nan"
-    many = list(scores.score_many((full() for _ in range(3)), ["perplexity"]))
-    assert len(many) == 3
 
 
 def test_scores_load_neither_torch_nor_scikit_learn() -> None:

@@ -25,7 +25,7 @@ from rich.console import Console
 from sayso.checks.silence import silence_rows
 from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.answer_rows import AnswerRow, is_exported
-from sayso.datasets.columns import columns_of, places_of
+from sayso.datasets.columns import check_column_map, places_of
 from sayso.engines.engine import Engine
 from sayso.harmless import line, well_formed
 from sayso.judges.cascade import CascadeJudge, left_to_model
@@ -72,7 +72,7 @@ from sayso.report.opening import PageOpening
 from sayso.report.sheet import Section, Sheet, render_sheet
 from sayso.report.terminal import say
 from sayso.runs.costs import Meter, dollars, is_endpoint
-from sayso.runs.judge import JudgeOptions, OpenJudge, open_judge
+from sayso.runs.judge import JudgeOptions, OpenJudge, judging_model, open_judge
 from sayso.runs.stages import now, requested_and_missing
 from sayso.version import __version__
 
@@ -304,8 +304,7 @@ def _open(
 ) -> OpenJudge:
     """Open a judge; one that cannot be read is left by :func:`_first`."""
     options = dataclasses.replace(options or JudgeOptions(), judge_anyway=True)
-    asked = judge.removeprefix("rules+") if isinstance(judge, str) else ""
-    if options.batches and not is_endpoint(asked):
+    if options.batches and not is_endpoint(judging_model(judge)):
         raise InputError("batch-files is for endpoints, and this judge is not one; leave it out")
     return open_judge(judge, options, meter=Meter(max_cost), progress=progress)
 
@@ -481,7 +480,7 @@ def read_labelled(path: Path, columns: str | Mapping[str, str] = "") -> Labelled
     share a call, as in a run; ``group`` is shown apart. ``columns`` names yours. A row without a
     label, a gold or an answer is left out and counted.
     """
-    named = columns_of(columns) if isinstance(columns, str) else dict(columns)
+    named = check_column_map(columns)
     rows: list[LabelledAnswer] = []
     left_out = Counter[str]()
     try:

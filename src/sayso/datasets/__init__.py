@@ -23,6 +23,7 @@ from sayso.datasets.catalogue import CATALOGUE
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine
 from sayso.engines.named import is_builtin
+from sayso.plugins import find_plugin, plugin_names
 from sayso.records import InputError, Question, content_id, tier_order
 
 __all__ = [
@@ -57,6 +58,9 @@ FORMATS: dict[str, Callable[[Path], Dataset]] = {
     "file": own_table.load_own_table,
     "topics": topics.load_topics_file,
 }
+
+#: names that are no plug-in's
+OURS = (*LOADERS, *FORMATS)
 
 #: endings of tables that are read as ``file:``
 TABLES = (".csv", ".tsv")
@@ -104,6 +108,8 @@ def catalogue_kind(name: str) -> str:
     kind, colon, _ = name.partition(":")
     if name in LOADERS or (colon and kind in FORMATS):
         return kind
+    if find_plugin("datasets", name, OURS):
+        return "file"
     return "file" if Path(name).suffix.lower() in TABLES else ""
 
 
@@ -122,7 +128,13 @@ def load_dataset(
     (:func:`subset` says how pairs are counted); 0 takes all, ``None`` the set's own default.
     Raises InputError for anything that cannot be read.
     """
-    data = LOADERS[name](split) if name in LOADERS else _load_file(name)
+    if brought := find_plugin("datasets", name, OURS):
+        data = own_table.load_rows(brought.open(), {}, name)
+    elif name in LOADERS:
+        data = LOADERS[name](split)
+    else:
+        kind, file = _file_of(name)
+        data = FORMATS[kind](file)
     data = msgspec.structs.replace(data, kind=catalogue_kind(name))
     if limit is None:
         limit = DEFAULT_LIMIT.get(name.partition(":")[0], 0)
@@ -133,16 +145,11 @@ def load_dataset(
 
 def check_data_name(name: str) -> None:
     """Refuse a name that is no set, and a file that does not exist. Raises InputError."""
-    if name not in LOADERS:
+    if name not in LOADERS and not find_plugin("datasets", name, OURS):
         _, file = _file_of(name)
         bare = Path(str(file).partition("#")[0])  # without names of columns
         if not os.path.exists(file) and not os.path.exists(bare):
             raise InputError(f"{bare} does not exist: check the name")
-
-
-def _load_file(name: str) -> Dataset:
-    kind, file = _file_of(name)
-    return FORMATS[kind](file)
 
 
 def _file_of(name: str) -> tuple[str, Path]:
@@ -156,14 +163,17 @@ def _file_of(name: str) -> tuple[str, Path]:
         return "file", Path(name)
     if name == own_table.IN_MEMORY:
         raise InputError(f"the data were {name}, which are gone: save them, and name the file")
+    more = plugin_names("datasets")
     if colon and kind.isalpha() and len(kind) > 1 and not os.path.exists(name):
-        raise InputError(f"data {name!r}: expected FORMAT:FILE with one of {', '.join(FORMATS)}")
+        raise InputError(
+            f"data {name!r}: expected FORMAT:FILE with one of {', '.join(FORMATS)}{more}"
+        )
     if os.path.exists(name) or Path(name).suffix in {".jsonl", ".json", ".parquet"}:
         return "uncle", Path(name)
     raise InputError(
         f"data {name!r}: expected one of {', '.join(LOADERS)}, "
         "or a .jsonl, .json or .parquet file (in a published set's format: squad:FILE; "
-        "a table of questions and golds: file:FILE; topics to write about: topics:FILE)"
+        f"a table of questions and golds: file:FILE; topics to write about: topics:FILE){more}"
     )
 
 

@@ -18,24 +18,19 @@ from typing import NamedTuple
 from sayso.datasets import tables
 from sayso.datasets.answer_rows import (
     ON_EXPORT,
+    OPTION,
     AnswerRow,
     answer_row,
     columns_in,
-    has_answers,
     is_exported,
-    likely_answer,
     only_samples,
     with_checked_texts,
     with_golds,
 )
 from sayso.datasets.columns import (
     Reader,
-    called_elsewhere,
     check_column_map,
-    check_named_columns,
-    column_list,
     notices_on,
-    places_of,
 )
 from sayso.datasets.layouts import AnswerFileLayout, layout_of
 from sayso.datasets.tables import is_text_table, read_document, read_table, suffix_of
@@ -151,7 +146,8 @@ def _open(
     if kind in ("rows", "promptfoo", "deepeval"):
         if requests is not None:
             raise InputError(f"{path} is not an output of a batch: --requests is only for those")
-        notices += _check_first(path, first[1], columns)
+        notices += only_samples(first[1], columns, path, OPTION)
+        notices += tables.notes_on_cells(path)
         loose = is_text_table(path)
         unit = "line" if loose or suffix in LINES else "row"
         notices += [ON_EXPORT] * is_exported(first[1])
@@ -236,23 +232,3 @@ def _only_rows(kind: str, columns: Mapping[str, str], requests: object) -> None:
         raise InputError(f"--columns is for your own files, and this one is read as {kind!r}")
     if requests is not None:
         raise InputError(f"--requests applies to the output of a batch, not to {kind!r}")
-
-
-def _check_first(path: Path, row: Mapping[str, object], columns: Mapping[str, str]) -> list[str]:
-    """Refuse a file whose first row has no answers, or lacks a column that was named.
-
-    Returns notices where it has samples only, and decimal commas.
-    """
-    check_named_columns(row, columns, path)
-    free = {"answer", "samples"} & places_of(row, columns).keys()
-    likely = likely_answer(row, columns)
-    naming = f"--columns answer={likely or 'COLUMN'}"
-    if not free and likely is None and (samples := called_elsewhere("samples", row, columns)):
-        likely, naming = samples, f"--columns samples={samples}"
-    if not free:
-        raise InputError(
-            f"{path}: expected a column 'answer' (or 'samples'), got {column_list(row)}; "
-            f"{'did you mean' if likely else 'name it with'} {naming}"
-        )
-    notices = [] if has_answers(row, columns) else [only_samples(likely, naming)]
-    return [*notices, *tables.notes_on_cells(path)]

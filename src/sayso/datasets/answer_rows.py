@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path
@@ -13,7 +13,14 @@ from typing import Any
 
 import msgspec
 
-from sayso.datasets.columns import COLUMNS, called_elsewhere, check_column_map, places_of
+from sayso.datasets.columns import (
+    COLUMNS,
+    called_elsewhere,
+    check_column_map,
+    check_named_columns,
+    column_list,
+    places_of,
+)
 from sayso.datasets.tables import (
     ANSWER_KEYS,
     as_frame,
@@ -180,20 +187,33 @@ def recorded(row: AnswerRow, name: str) -> float | None:
     return person_verdict(plain_cell(row.own.get(name)), [])
 
 
-def likely_answer(names: Iterable[object], columns: Mapping[str, str]) -> str | None:
-    """Return the column that probably holds the answers, where none is called so."""
-    return called_elsewhere("answer", list(names), columns, ANSWER_NAMES)
+#: how a column is named on the command line, and in Python
+OPTION, KEYWORD = "--columns {0}={1}", "columns={{{0!r}: {1!r}}}"
 
 
-def has_answers(names: Iterable[object], columns: Mapping[str, str]) -> bool:
-    """Tell whether one of these columns holds the answers."""
-    return "answer" in places_of(list(names), columns)
+def only_samples(
+    names: Collection[object], columns: Mapping[str, str], place: object, naming: str
+) -> list[str]:
+    """Return the note on a table with samples and no answers.
 
-
-def only_samples(likely: str | None, naming: str) -> str:
-    """Return the note that a table has samples and no answers; ``naming`` is how to name them."""
-    hint = f"did you mean {likely!r}? {naming}" if likely else f"{naming} names another"
-    return f"no column 'answer', so only the samples are scored; {hint}"
+    ``naming`` is how to name a column: OPTION or KEYWORD. Raises InputError for a table without
+    samples too, and for one without a column that ``columns`` names.
+    """
+    check_named_columns(names, columns, place)
+    there = {"answer", "samples"} & places_of(names, columns).keys()
+    ours, likely = "answer", called_elsewhere("answer", names, columns, ANSWER_NAMES)
+    if not there and likely is None and (several := called_elsewhere("samples", names, columns)):
+        ours, likely = "samples", several
+    hint = naming.format(ours, likely or "COLUMN")
+    if not there:
+        raise InputError(
+            f"{place}: expected a column 'answer' (or 'samples'), got {column_list(names)}; "
+            f"{'did you mean' if likely else 'name it with'} {hint}"
+        )
+    meant = f"did you mean {likely!r}? {hint}" if likely else f"{hint} names another"
+    return [f"no column 'answer', so only the samples are scored; {meant}"] * (
+        "answer" not in there
+    )
 
 
 #: what ``sayso export`` calls our columns, and a column that only its tables have
@@ -589,28 +609,11 @@ def answer_rows(rows: Any, columns: Mapping[str, str] | None = None) -> Iterator
     loose = as_frame(rows) is not None
     rows = rows_in_memory(rows)
     names = dict.fromkeys(name for row in rows for name in row)
-    absent = [f"{ours}={theirs}" for ours, theirs in named.items() if theirs not in names]
-    free = {"answer", "samples"} & places_of(names, named).keys()
-    present = ", ".join(map(str, names))[:300] or "nothing"
-    if rows and absent:
-        raise InputError(
-            f"columns: {absent[0]} names a column that no row has; the rows have {present}"
-        )
-    if rows and not free:
-        likely = likely_answer(names, named)
-        raise InputError(
-            f"no row has 'answer' or 'samples': the rows have {present}; "
-            + ("did you mean " if likely else "name it with ")
-            + naming_in_python(likely)
-        )
+    if rows:
+        only_samples(names, named, "rows", KEYWORD)
     for number, row in enumerate(rows, 1):
         cells = {name: plain_cell(value) for name, value in row.items()}
         read = with_checked_texts(
             answer_row(cells, columns_in(cells, named), f"row {number}", loose=loose)
         )
         yield msgspec.structs.replace(read, own=row)
-
-
-def naming_in_python(likely: str | None) -> str:
-    """Return how a caller names the column of the answers."""
-    return f"columns={{'answer': {likely or 'YOURS'!r}}}"

@@ -202,8 +202,10 @@ def columns_of(text: str, ours: Collection[str] = COLUMNS) -> dict[str, str]:
     return columns
 
 
-def check_column_map(columns: Mapping[str, str]) -> dict[str, str]:
-    """Return a map of columns by our names; refuse one that names none of ours."""
+def check_column_map(columns: str | Mapping[str, str]) -> dict[str, str]:
+    """Return a map of columns, or what --columns says, by our names. Raises InputError."""
+    if isinstance(columns, str):
+        return columns_of(columns)
     named = {canonical(name): theirs for name, theirs in columns.items()}
     unknown = [name for name in named if name not in COLUMNS]
     if unknown:
@@ -219,7 +221,7 @@ def check_named_columns(names: Collection[Any], named: Mapping[str, str], place:
     for ours, theirs in named.items():
         if theirs not in names:
             raise InputError(
-                f"{place}: --columns {ours}={theirs} names a missing column; it has "
+                f"{place}: columns {ours}={theirs} names a missing column; it has "
                 f"{column_list(names)}"
             )
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from sayso.datasets.answer_rows import KEYWORD, OPTION
 from sayso.datasets.columns import (
     COLUMNS,
     called_elsewhere,
@@ -72,7 +73,7 @@ def given_data(data: Any, columns: str | Mapping[str, str]) -> str | Dataset:
 
     Raises InputError.
     """
-    named = columns_of(columns) if isinstance(columns, str) else check_column_map(columns)
+    named = check_column_map(columns)
     if isinstance(data, str | PathLike):
         return name_with_columns(
             os.fspath(data), ",".join(f"{ours}={theirs}" for ours, theirs in named.items())
@@ -85,12 +86,13 @@ def load_rows(rows: Any, named: Mapping[str, str], name: str = IN_MEMORY) -> Dat
 
     They are read as those of a file; ``name`` is the set's. Raises InputError naming the row.
     """
+    what = "data" if name == IN_MEMORY else f"data {name!r}"
     table = [
         whole({column: plain_cell(cell) for column, cell in row.items()}, f"{name} line {number}")
-        for number, row in enumerate(rows_in_memory(rows, "data"), 1)
+        for number, row in enumerate(rows_in_memory(rows, what), 1)
     ]
     if not table:
-        raise InputError("data has no rows: expected at least one question")
+        raise InputError(f"{what} has no rows: expected at least one question")
     data = from_rows(enumerate(table, 1), named, name, name, loose=as_frame(rows) is not None)
     return msgspec.structs.replace(data, kind=PREFIX[:-1])
 
@@ -166,14 +168,11 @@ def _check_first(row: Mapping[str, Any], named: Mapping[str, str], source: str) 
     if "question" not in places_of(row, named):
         likely = called_elsewhere("question", row, named)
         hint = "did you mean" if likely else "name it with"
-        naming = f"columns={{'question': {likely or 'COLUMN'!r}}}"
-        if source != IN_MEMORY:
-            naming = (
-                f"--columns question={likely or 'COLUMN'} (records in UNCLE's format: --data "
-                "FILE, without file:)"
-            )
+        naming = (KEYWORD if source == IN_MEMORY else OPTION).format("question", likely or "COLUMN")
+        uncle = " (records in UNCLE's format: --data FILE, without file:)"
         raise InputError(
             f"{source}: expected a column 'question', got {column_list(row)}; {hint} {naming}"
+            f"{uncle * (source != IN_MEMORY)}"
         )
 
 

@@ -12,21 +12,40 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib import util
+from contextlib import contextmanager, nullcontext
+from importlib import import_module, util
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sayso.addresses import redact
-from sayso.engines.named import KINDS, LOCAL_NAMES, PACKAGED, NotHere
+from sayso.engines.named import LOCAL_NAMES, PACKAGED, SHIPPED, NotHere
+from sayso.later import Later
+from sayso.plugins import Plugin, find_plugin, plugin_names
 from sayso.processes import wait_passively
 from sayso.records import InputError, refuse_secret
 
 if TYPE_CHECKING:
+    from sayso.engines import engine as contracts
     from sayso.engines.engine import Classifier, Engine
     from sayso.engines.hf.encoders import HfTokenVectors
+else:
+    contracts = Later("sayso.engines.engine")
 
 
+#: what opens a model, by its name or by what stands before the colon
+OPENERS = {
+    **dict.fromkeys(SHIPPED, "sayso.engines.hf.engine:open_shipped"),
+    **dict.fromkeys(PACKAGED, "sayso.engines.hf.engine:open_packaged"),
+    "hf": "sayso.engines.hf.engine:open_hf",
+    "gguf": "sayso.engines.gguf.engine:open_gguf",
+    "vllm": "sayso.engines.vllm:open_vllm",
+    "ollama": "sayso.engines.openai.engine:open_ollama",
+    "openai": "sayso.engines.openai.engine:open_openai",
+    "http": "sayso.engines.openai.engine:open_endpoint",
+    "https": "sayso.engines.openai.engine:open_endpoint",
+}
+#: kinds of models that take torch, and those that are opened by their whole name
+_OF_TORCH, _WHOLE = (*LOCAL_NAMES, "hf", "vllm"), (*LOCAL_NAMES, "http", "https")
 #: what a model may be called
 NAMES = (
     "'builtin', 'builtin-trained', 'smollm2', 'hf:<folder or hub id>', "
@@ -36,52 +55,41 @@ NAMES = (
 
 
 def open_model(name: str, **options: object) -> Engine:
-    """Open ``builtin``, ``builtin-trained``, ``smollm2``, ``hf:<folder or hub id>``,
-    ``gguf:<GGUF file>``, ``vllm:<folder or hub id>``, ``ollama:<model>``, ``openai:<model>`` or an
-    endpoint's URL.
+    """Open a model by one of its :data:`NAMES`, or by a plug-in's, whose engine is checked.
 
     ``http(s)://host/v1#model`` is any server that speaks OpenAI's chat completions; without
     ``#model`` it must serve exactly one. Raises :class:`~sayso.records.InputError` for a name or
     folder that is not a model, and :class:`~sayso.engines.named.NotHere` for one whose files are
     not on this machine.
     """
+    check_model_name(name)
+    if brought := brought_model(name):
+        engine: Engine = brought.open(**options)
+        contracts.check_engine(engine, f"{brought.title}:", named=False)
+        return engine
+    kind, _, rest = name.partition(":")
+    otherwise = f", or use gguf:{name}, which needs no torch" if name in PACKAGED else ""
+    module, _, function = OPENERS[kind].partition(":")
+    with _hf_extra(f"model {name!r}", otherwise) if kind in _OF_TORCH else nullcontext():
+        opener = getattr(import_module(module), function)
+    opened: Engine = opener(name if kind in _WHOLE else rest, **options)
+    return opened
+
+
+def brought_model(name: str) -> Plugin | None:
+    """Return the plug-in that brings a model; ``None`` for a model of ours. Raises InputError."""
+    return find_plugin("engines", name, OPENERS)
+
+
+def check_model_name(name: str) -> None:
+    """Refuse a name that is no model's, without opening anything. Raises InputError."""
     if not isinstance(name, str):
         raise InputError(f"model is {name!r:.80}; expected {NAMES}")
     refuse_secret(name, "the model name")
     refuse_gone(name)
     kind, _, rest = name.partition(":")
-    if name in LOCAL_NAMES or (kind == "hf" and rest):
-        otherwise = f", or use gguf:{name}, which needs no torch" if name in PACKAGED else ""
-        with _hf_extra(f"model {name!r}", otherwise):
-            from sayso.engines.hf.engine import open_hf, open_packaged, open_shipped
-        if name in PACKAGED:
-            return open_packaged(name, **options)
-        return open_hf(rest, **options) if rest else open_shipped(name, **options)
-    if kind == "gguf" and rest:
-        from sayso.engines.gguf.engine import open_gguf
-
-        return open_gguf(rest, **options)
-    if kind == "vllm" and rest:
-        with _hf_extra(f"model {name!r}"):
-            from sayso.engines.vllm import open_vllm
-        return open_vllm(rest, **options)
-    if kind == "ollama" and rest:
-        from sayso.engines.openai.engine import open_ollama
-
-        return open_ollama(rest, **options)
-    if kind in ("openai", "http", "https") and rest:
-        from sayso.engines.openai.engine import open_endpoint, open_openai
-
-        return open_openai(rest, **options) if kind == "openai" else open_endpoint(name, **options)
-    raise _unknown(name)
-
-
-def check_model_name(name: str) -> None:
-    """Refuse a name that is no model's, without opening anything. Raises InputError."""
-    refuse_secret(name, "the model name")
-    refuse_gone(name)
-    kind, _, rest = name.partition(":")
-    if name not in LOCAL_NAMES and not (rest and kind in KINDS):
+    ours = name in LOCAL_NAMES or (rest and kind in OPENERS and kind not in LOCAL_NAMES)
+    if not ours and brought_model(name) is None:
         raise _unknown(name)
 
 
@@ -101,7 +109,9 @@ def refuse_gone(name: str) -> None:
 def _unknown(name: str) -> InputError:
     if ":" in name.partition("@")[0]:  # a login of an address without its scheme, if it has any
         name = redact(f"http://{name}").removeprefix("http://")
-    return InputError(f"model {name!r} is not a name sayso can open: expected {NAMES}")
+    return InputError(
+        f"model {name!r} is not a name sayso can open: expected {NAMES}{plugin_names('engines')}"
+    )
 
 
 def open_classifier(name: str, device: str = "auto") -> Classifier:

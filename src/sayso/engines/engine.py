@@ -152,25 +152,28 @@ class StateWatcher(Protocol):
         """
 
 
+def members(contract: type) -> tuple[str, ...]:
+    """Return the names of what a protocol asks for, in their order."""
+    names = (*getattr(contract, "__annotations__", ()), *vars(contract))
+    return tuple(name for name in names if not name.startswith("_"))
+
+
 #: what an :class:`Engine` has, by name
-MEMBERS = (
-    "name",
-    "identity",
-    "base",
-    "signature",
-    "capabilities",
-    "counts",
-    "complete",
-    "force",
-    "close",
-)
+MEMBERS = members(Engine)
 #: where an engine of one's own is explained
-EXPLAINED = "docs/python.md shows an engine in twenty lines"
+EXPLAINED = "docs/python.md has an example"
 
 
-def check_engine(given: object, what: str = "model") -> None:
-    """Refuse what is neither a name nor an engine, and say what it lacks. Raises InputError."""
-    if isinstance(given, str):
+def check_contract(given: object, contract: type, what: str) -> None:
+    """Refuse an object without all that a protocol asks for. Raises InputError."""
+    lacking = [name for name in members(contract) if not hasattr(given, name)]
+    if lacking:
+        raise InputError(f"{what} {type(given).__name__} lacks {', '.join(lacking)}; {EXPLAINED}")
+
+
+def check_engine(given: object, what: str = "model", *, named: bool = True) -> None:
+    """Refuse what is neither a name nor an engine; unless ``named``, a name too. InputError."""
+    if isinstance(given, str) and named:
         return
     kind = given if isinstance(given, type) else type(given)
     if isinstance(given, type):
@@ -178,16 +181,14 @@ def check_engine(given: object, what: str = "model") -> None:
             f"{what} is the class {kind.__name__} itself: pass an engine, such as "
             f"{kind.__name__}(); {EXPLAINED}"
         )
-    lacking = [name for name in MEMBERS if not hasattr(given, name)]
-    if len(lacking) == len(MEMBERS):
+    if named and not any(hasattr(given, name) for name in MEMBERS):
         own = "a judge, with name, signature, grade, or " if what == "judge" else ""
         name = "'rules'" if what == "judge" else "'builtin'"
         raise InputError(
             f"{what} is of type {kind.__name__}; expected a name, such as {name}, {own or 'or '}an "
             f"engine, with {', '.join(MEMBERS)}; {EXPLAINED}"
         )
-    if lacking:
-        raise InputError(f"{what} {kind.__name__} lacks {', '.join(lacking)}; {EXPLAINED}")
+    check_contract(given, Engine, what)
     if not isinstance(getattr(given, "capabilities"), Capabilities):  # noqa: B009 - of any object
         raise InputError(
             f"{what} {kind.__name__}: its capabilities are not a "

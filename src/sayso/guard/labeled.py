@@ -420,7 +420,7 @@ def _values(
         }
         columns = {name: c for name, c in there.items() if np.isfinite(c).any()}
         if columns:
-            return columns, {name: SCORES[name].needs for name in columns}, True
+            return columns, {name: wanted[name].needs for name in columns}, True
     found = {name: np.full(len(rows), np.nan) for name in wanted}
     reasons: Counter[str] = Counter()
     for place, scored in enumerate(score_rows(rows, wanted, tools)):
@@ -433,7 +433,7 @@ def _values(
             f"--score {chosen.score}: {reasons.most_common(1)[0][0]}; sayso guard fit asks no "
             "model: compute the score with sayso score and fit on the file that it writes"
         )
-    return columns, {name: SCORES[name].needs for name in columns}, False
+    return columns, {name: wanted[name].needs for name in columns}, False
 
 
 def _number(value: Any) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from sayso.engines import open_model
+from sayso.engines import brought_model, open_model
 from sayso.engines.absent import AbsentModel
 from sayso.engines.engine import Engine
 from sayso.engines.named import NotHere
@@ -168,6 +168,12 @@ def open_priced(
     that cannot be kept.
     """
     known = price_of(name, price)
+    if brought_model(name):  # it may say itself what it costs
+        here = {option: value for option, value in given(opening).items() if option in HERE}
+        inner = open_model(name, **here, **extra)
+        known = known or known_price(inner)
+        check_price(max_cost, name, known, flag)
+        return inner, known
     options = model_options(name, opening, price=price, weights=weights, batches=batches)
     if known is not None and options.get("batches"):
         known = known.halved

@@ -24,7 +24,7 @@ from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes
 from sayso.runs.job import Job, check_out, unused_prompts, with_period
-from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
+from sayso.runs.judge import OpenJudge, holds_to_schema, judging_model, model_judge
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.run import (
     OpenJob,
@@ -346,9 +346,7 @@ def first_calls(engine: CachedEngine, use: Callable[[Engine], object]) -> list[R
 
 def _untried(job: Job) -> list[str]:
     """Return notes on endpoints that were not tried (one without #model was)."""
-    names = [
-        name.removeprefix("rules+") for name in (job.model, job.judge) if isinstance(name, str)
-    ]
+    names = [job.model if isinstance(job.model, str) else "", judging_model(job.judge)]
     return [
         f"{name}: the address was not contacted; sayso check contacts it"
         for name in dict.fromkeys(names)

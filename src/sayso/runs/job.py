@@ -47,7 +47,7 @@ from sayso.records import InputError, Question, content_id
 from sayso.runs.asking import REQUEST_SETTINGS, asking_settings, request_shaper
 from sayso.runs.costs import is_endpoint, is_local
 from sayso.runs.freshness.ages import Period, ago
-from sayso.runs.judge import JudgeOptions, check_given, check_judge, is_judge
+from sayso.runs.judge import JudgeOptions, check_given, check_judge, is_judge, judging_model
 from sayso.runs.measure import check_settings_mapping
 from sayso.runs.recorded import PEOPLE, RecordedEngine, check_record, recorded_settings, slug
 from sayso.runs.stages import now, prompt_parts
@@ -223,8 +223,7 @@ def check(job: Job) -> None:
         check_judge(job.judge, job.judge_options)
     if job.name and line(job.name, LONGEST_NAME).strip() != job.name:
         raise InputError(f"name: expected one line of at most {LONGEST_NAME} characters")
-    names = [name for name in (job.model, job.judge) if isinstance(name, str)]
-    models = [*(name.removeprefix("rules+") for name in names), *further]
+    models = [job.model if isinstance(job.model, str) else "", judging_model(job.judge), *further]
     endpoint = str(getattr(job.model, "identity", "")).startswith("api:")
     for name in (*option_names(ModelOptions, use="endpoint"), "batch_files", "stale_ok"):
         given = getattr(job, name) not in (None, False)
@@ -245,7 +244,7 @@ def check(job: Job) -> None:
 def prompt_uses_of(job: Job) -> dict[str, str]:
     """Return the prompts that a job can send: each with "", or the flag that it needs."""
     judge = job.judge
-    by_model = judge not in ("rules", PEOPLE) if isinstance(judge, str) else True
+    by_model = judging_model(judge) not in ("", PEOPLE) if isinstance(judge, str) else True
     if not isinstance(judge, str) and is_judge(judge):
         by_model = engine_of(judge) is not None
     two_pass = job.judge_mode == "two_pass"
@@ -431,13 +430,9 @@ def _named(job: Job) -> list[str]:
     """Return what a job asks, as a text for each field; an engine by its name."""
     names = [field.name for field in dataclasses.fields(job) if field.name not in OF_PACE]
     values = [getattr(job, name) for name in names]
+    values = [v.hash if isinstance(v, Dataset) else v for v in values]
     return [
-        v.hash
-        if isinstance(v, Dataset)
-        else str(v.name)
-        if hasattr(v, "complete") or hasattr(v, "grade")
-        else str(v)
-        for v in values
+        str(v.name) if hasattr(v, "complete") or hasattr(v, "grade") else str(v) for v in values
     ]
 
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from sayso.engines import check_model_name, refuse_gone
-from sayso.engines.engine import Engine, check_engine
+from sayso.engines import OPENERS, check_model_name, refuse_gone
+from sayso.engines.engine import Engine, check_contract, check_engine
 from sayso.engines.prices import price_of
 from sayso.engines.ray.engine import RaySettings
 from sayso.judges.cascade import CascadeJudge
@@ -25,6 +25,7 @@ from sayso.options import (
     option_names,
     part,
 )
+from sayso.plugins import Plugin, find_plugin, plugin_names
 from sayso.processes import cores
 from sayso.progress import Progress
 from sayso.protocols.settings import folder_setting
@@ -36,6 +37,9 @@ from sayso.storage.cache import Cache
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+#: the judge that asks no model, and all names that are no plug-in's
+RULES = "rules"
+OURS = (RULES, "people", *OPENERS)
 EXPECTED = (
     "expected 'rules' (offline), the name of a model such as openai:gpt-4o, or 'rules+' and the "
     "name of a model, which is then asked only if the rules are not certain; people, for answers "
@@ -85,11 +89,20 @@ def check_given(given: object) -> None:
     """Refuse what is neither a name, nor a judge, nor an engine. Raises InputError."""
     if isinstance(given, str) or not hasattr(given, "grade") or isinstance(given, type):
         check_engine(given, "judge")
-    elif lacking := [name for name in ("name", "signature") if not hasattr(given, name)]:
-        raise InputError(
-            f"judge {type(given).__name__} lacks {', '.join(lacking)}; docs/python.md has an "
-            "example"
-        )
+    else:
+        check_contract(given, Judge, "judge")
+
+
+def brought_judge(given: object) -> Plugin | None:
+    """Return the plug-in that brings a judge named so; ``None`` for any other judge."""
+    return find_plugin("judges", given, OURS) if isinstance(given, str) else None
+
+
+def judging_model(judge: object) -> str:
+    """Return the name of the model that a judge named so asks; "" for a judge without one."""
+    if not isinstance(judge, str) or brought_judge(judge) or judge == RULES:
+        return ""
+    return judge.removeprefix("rules+")
 
 
 def check_judge(name: str, options: JudgeOptions | None = None) -> None:
@@ -99,18 +112,19 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
     """
     chosen = options or JudgeOptions()
     check_types(part(JudgingOptions, chosen), flags=True)
-    if name == "rules":
+    if brought_judge(name) or name == RULES:
         useless = [n for n in given(part(JudgingOptions, chosen)) if n in OF_A_MODEL]
         if useless:
-            raise InputError(f"judge 'rules' is not a model: leave {_flags(useless)} out")
+            raise InputError(f"judge {name!r} is not a model: leave {_flags(useless)} out")
         return
-    model = name.removeprefix("rules+")
+    model = judging_model(name)
     _check_prompt(chosen)
     refuse_gone(model)
     try:
         check_model_name(model)
     except InputError:
-        raise InputError(f"judge {name!r}: {EXPECTED}") from None
+        told = f"{EXPECTED}{plugin_names('judges')}{plugin_names('engines')}"
+        raise InputError(f"judge {name!r}: {told}") from None
     useless = [n for n in given(part(JudgingOptions, chosen)) if n in OPENED_HERE]
     if useless and is_endpoint(model):
         raise InputError(
@@ -171,9 +185,13 @@ def open_judge(
     borrowed, cascade = not isinstance(given, str), False
     if isinstance(given, str):
         check_judge(given, chosen)
-        if given == "rules":
+        if given == RULES:
             return OpenJudge(RulesJudge(chosen.jobs or cores()))
-        model = given.removeprefix("rules+")
+        if brought := brought_judge(given):
+            own = brought.open()
+            check_contract(own, Judge, f"{brought.title}:")
+            return OpenJudge(CheckedJudge(own))
+        model = judging_model(given)
         cascade = model != given
         opened, price = open_priced(
             model, meter.max_cost, "--judge-price", price=chosen.judge_price,

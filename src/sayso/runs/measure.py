@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from os import PathLike
@@ -15,12 +16,13 @@ from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import answer_records, write_answers
 from sayso.protocols.coherence import LEAD, UNSEEN, coherence_cautions, unseen_cautions
 from sayso.protocols.pool import clusters_of
-from sayso.protocols.protocol import MISFIT, REFUSED
+from sayso.protocols.protocol import MISFIT, REFUSED, Protocol
 from sayso.protocols.settings import Value, as_dict, change, flatten, replace
 from sayso.records import Estimate, InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.result import Result
 from sayso.runs.stages import FolderRun
+from sayso.scores import UnknownScore
 from sayso.storage.atomic import WAIT, can_write, one_writer
 from sayso.storage.renamed import under_todays_settings
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -64,9 +66,15 @@ def load_run(path: str | PathLike[str]) -> tuple[FolderRun, Manifest, Any]:
             f"{path}: made by sayso {manifest.sayso}, which has a setting {error} that this "
             "version does not know"
         ) from None
-    plan.check(chosen)
+    check_stored(plan, chosen)
     questions = folder.read("questions", Question)
     return FolderRun(folder, questions, manifest), manifest, chosen
+
+
+def check_stored(plan: Protocol, chosen: Any) -> None:
+    """Refuse a run's settings that mean nothing; its scores may be a plug-in's of elsewhere."""
+    with contextlib.suppress(UnknownScore):
+        plan.check(chosen)
 
 
 def measure(
@@ -89,7 +97,7 @@ def measure(
     job, manifest, stored = load_run(run)
     chosen: Any = change(options or stored, {**(settings or {}), **changes})
     plan = protocol_of(manifest)
-    plan.check(chosen)
+    check_stored(plan, chosen)
     before = as_dict(stored)
     for name, value, stage in flatten(chosen):
         old = before[name]

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from sayso.datasets.answer_rows import AnswerRow
-from sayso.datasets.columns import columns_of
+from sayso.datasets.columns import check_column_map
 from sayso.datasets.dataset import Dataset
 from sayso.datasets.recorded import RecordedAnswers, RecordedModel, read_recorded
 from sayso.engines.engine import Capabilities, Counts
@@ -143,7 +143,7 @@ def open_answers(
     leaves them out). docs/answers.md says what is read. Raises InputError.
     """
     listed = [files] if isinstance(files, str | Path) else list(files)
-    named = columns_of(columns) if isinstance(columns, str) else dict(columns)
+    named = check_column_map(columns)
     read: RecordedAnswers = read_recorded(listed, named, logprobs)
     draws = max(model.draws for model in read.models)
     return [RecordedEngine(read.data, model, draws) for model in read.models]

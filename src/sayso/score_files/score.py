@@ -27,12 +27,10 @@ from numpy.typing import NDArray
 
 from sayso.datasets.answer_files import OpenAnswers, open_answer_file
 from sayso.datasets.answer_rows import (
+    KEYWORD,
     AnswerRow,
     answer_rows,
-    has_answers,
     is_exported,
-    likely_answer,
-    naming_in_python,
     only_samples,
 )
 from sayso.datasets.columns import COLUMNS, notices_on, slips
@@ -86,7 +84,7 @@ from sayso.score_files.write import (
     output_of,
     writing,
 )
-from sayso.scores import ALL, FITTED, Choice, Method, choose, values_of
+from sayso.scores import ALL, Choice, Method, choose, values_of
 from sayso.scores.collect import (
     ALTERNATIVES,
     EVIDENCE,
@@ -212,7 +210,7 @@ def asks_of_sentences(methods: Choice) -> bool:
         return False
     if not isinstance(methods, Mapping):
         names = methods.split(",") if isinstance(methods, str) else methods
-        methods = [name for name in names if name.strip() not in (*FITTED, ALL)]
+        methods = [name for name in names if name.strip() not in (P_IK, ALL)]
     return any("support" in method.needs for method in choose(methods).values())
 
 
@@ -221,10 +219,7 @@ def _on_columns(rows: Sequence[AnswerRow], columns: Mapping[str, str]) -> list[s
     if not rows:
         return []
     notices = [] if is_exported(rows[0].own) else slips(notices_on(names, columns, "score"))
-    if has_answers(names, columns):
-        return notices
-    likely = likely_answer(names, columns)
-    return [only_samples(likely, naming_in_python(likely)), *notices]
+    return [*only_samples(names, columns, "rows", KEYWORD), *notices]
 
 
 def score_file(

@@ -7,13 +7,14 @@ needs. Nothing here owns, loads or asks a model: :mod:`sayso.scores.collect` fin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from sayso.harmless import line
+from sayso.plugins import Plugin, find_plugin, plugin_names
 from sayso.records import InputError, Score
 from sayso.scores import consistency, elicited, entropy, graph, likelihood, relevance
 from sayso.scores.entropy import (
@@ -26,7 +27,6 @@ from sayso.scores.evidence import Answer, NoEvidence, Samples, answer_of, the_an
 from sayso.scores.p_ik import P_IK, FittedProbe, cross_fit_probe, cross_fit_stored, fit_p_ik
 
 __all__ = [
-    "FITTED",
     "SCORES",
     "Answer",
     "FittedProbe",
@@ -40,9 +40,7 @@ __all__ = [
     "discrete_semantic_entropy",
     "fit_p_ik",
     "naive_entropy",
-    "needs",
     "num_sets",
-    "score_many",
     "score_one",
     "semantic_entropy",
     "values_of",
@@ -163,10 +161,6 @@ SCORES: dict[str, Method] = {
     "judge_panel": Method(elicited.judge_panel, ("judged",)),
 }
 
-#: Scores that learn from rows with known outcomes: fit(features, incorrect) -> probe(features).
-FITTED: dict[str, Callable[..., FittedProbe]] = {P_IK: fit_p_ik}
-
-
 #: the name that stands for every score of ours
 ALL = "all"
 #: what a caller chooses: names, or scores of his own by name
@@ -183,16 +177,33 @@ def choose(methods: Choice = None) -> Mapping[str, Method]:
         return SCORES
     if isinstance(methods, Mapping):
         return {name: _own_method(name, given) for name, given in methods.items()}
-    names = methods.split(",") if isinstance(methods, str) else list(methods)
-    names = [name.strip() for name in names if name.strip()]
-    names = [one for name in names for one in (SCORES if name == ALL else (name,))]
-    unknown = [name for name in names if name not in SCORES]
+    brought = plugins_among(methods)
+    return {
+        name: SCORES[name] if plugin is None else _own_method(name, plugin.load())
+        for name, plugin in brought.items()
+    }
+
+
+class UnknownScore(InputError):  # noqa: N818 - a mistake of a user, and nothing else
+    """No score of this name is here; the run that has it may come from another machine."""
+
+
+def plugins_among(names: Iterable[str]) -> dict[str, Plugin | None]:
+    """Return the plug-in behind each of some names, not imported; ``None`` for scores of ours.
+
+    Raises UnknownScore.
+    """
+    every = names.split(",") if isinstance(names, str) else names
+    stripped = [name.strip() for name in every if name.strip()]
+    each = [one for name in stripped for one in (SCORES if name == ALL else (name,))]
+    found = {name: find_plugin("scores", name, (*SCORES, P_IK)) for name in each}
+    unknown = [n for n, plugin in found.items() if n not in SCORES and (plugin is None or ":" in n)]
     if unknown:
-        raise InputError(
+        raise UnknownScore(
             f"no score is called {', '.join(map(repr, unknown))}: expected some of "
-            f"{', '.join(SCORES)}"
+            f"{', '.join(SCORES)}{plugin_names('scores')}"
         )
-    return {name: SCORES[name] for name in names}
+    return found
 
 
 #: every kind of evidence that a score of ours needs
@@ -204,7 +215,7 @@ def _own_method(name: str, given: object) -> Method:
     method = given if isinstance(given, Method) else Method(given, ("answer",))  # type: ignore[arg-type]
     if SCORES.get(name) == method:
         return method
-    if name in SCORES or name in FITTED:
+    if name in (*SCORES, P_IK):
         raise InputError(f"sayso has a score {name!r} of its own: give yours another name")
     if not callable(method.score):
         raise InputError(
@@ -216,11 +227,6 @@ def _own_method(name: str, given: object) -> Method:
             f"score {name!r} needs {unknown[0]!r}; expected some of {', '.join(sorted(_KNOWN))}"
         )
     return method
-
-
-def needs(methods: Choice = None) -> tuple[str, ...]:
-    """Return the union of the evidence that methods need, sorted."""
-    return tuple(sorted({need for method in choose(methods).values() for need in method.needs}))
 
 
 def score_one(samples: Samples, methods: Choice = None) -> dict[str, Score]:
@@ -277,10 +283,3 @@ def _value_of(name: str, method: Method, samples: Samples) -> float | str:
     except OverflowError:
         rounded = math.inf
     return rounded if math.isfinite(rounded) else f"the value is {rounded}"
-
-
-def score_many(samples: Iterable[Samples], methods: Choice = None) -> Iterator[dict[str, Score]]:
-    """Yield :func:`score_one` of each question as it comes, so that memory stays flat."""
-    chosen = choose(methods)
-    for question in samples:
-        yield score_one(question, chosen)

@@ -27,6 +27,7 @@ from sayso.runs.dry_run import RunEstimate, Total, estimate_job, total_of
 from sayso.runs.from_files import check_same_texts, measure_texts
 from sayso.runs.from_files import estimate_texts as estimate_texts
 from sayso.runs.job import Job, check, one_period, with_period
+from sayso.runs.judge import judging_model
 from sayso.runs.recorded import RecordedEngine
 from sayso.runs.run import check_finished, execute_job
 from sayso.storage.atomic import one_writer, place_inside, replacing
@@ -226,9 +227,8 @@ class _Opened(contextlib.ExitStack):
             self.callback(self._engine.close)
             self._key = key
         # what is left may be meant for the judge
-        judge = job.judge.removeprefix("rules+") if isinstance(job.judge, str) else ""
         kept = for_others(opening)
-        if not is_local(judge):
+        if not is_local(judging_model(job.judge)):
             kept = dataclasses.replace(kept, device=None)
         return dataclasses.replace(job, model=self._engine, **dataclasses.asdict(kept))
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from cyclopts import Group, Parameter
 
-from sayso.engines.named import KINDS
+from sayso.engines import check_model_name
 from sayso.options import check_types
 from sayso.records import InputError
 from sayso.train.rows import WORDS
@@ -539,12 +539,8 @@ class TrainConfig:
             if getattr(self, name) is not None:
                 check_choice(name, getattr(self, name), allowed)
         stages_of(self.stages)
-        kind, _, rest = (self.rows_by or "").partition(":")
-        if self.rows_by and not (kind in KINDS and rest):
-            raise InputError(
-                f"rows-by {self.rows_by!r}: expected a model, hf:…, gguf:…, ollama:…, openai:… "
-                "or the URL of an endpoint; leave it out for rules"
-            )
+        if self.rows_by:
+            check_model_name(self.rows_by)
 
     def resolved(self, model: object) -> tuple[Preset, RowSettings]:
         """Return the preset and the settings of rows for a model. Raises InputError.

@@ -51,6 +51,7 @@ from sayso.protocols.selective.settings import (
     BERT,
     BLIND,
     Settings,
+    asks_of_draws,
     chosen_methods,
     decoding,
     further_metrics,
@@ -71,7 +72,7 @@ from sayso.records import (
     content_id,
     is_blank,
 )
-from sayso.scores import SCORES, Method, score_one
+from sayso.scores import Method, score_one
 from sayso.scores.collect import (
     ALTERNATIVES,
     ELICITED,
@@ -403,7 +404,7 @@ def scored_text(fact: ScoredFact) -> str:
 def tools_of(run: Run, model: Engine, settings: Settings) -> Tools:
     """Return the tools of a run, and those who are asked about its answers."""
     folder = folder_setting(settings.prompt_folder)
-    of_sentences = settings.scores != "all"  # many requests: only where it is named
+    of_sentences = asks_of_draws(settings)
     return run.tools(settings.nli)._replace(
         questioner=EvidenceQuestioner(model, folder, sentences=of_sentences)
         if settings.elicit
@@ -426,7 +427,7 @@ def follow_ups(
     if not (blind or settings.elicit or settings.panel):
         return
     template = load_prompt("blind", folder)
-    wanted = {need for name in chosen_methods(settings) for need in SCORES[name].needs}
+    wanted = {need for method in chosen_methods(settings).values() for need in method.needs}
     for ask_, answer in answered:
         if ask_.stage not in ("short", "long") or ask_.instructed or is_blank(answer.text):
             continue
@@ -441,7 +442,7 @@ def follow_ups(
             if settings.elicit:
                 asked_of = all_questions(case, folder, wanted)
                 yield from (FollowUp("", "confidence", request) for request in asked_of)
-            if settings.elicit and settings.scores != "all" and "support" in wanted:
+            if settings.elicit and asks_of_draws(settings) and "support" in wanted:
                 template_of = load_prompt(SUPPORTED, folder)
                 for n in range(settings.draws.k):  # one sentence is assumed, and different draws
                     request = support_question(template_of, answer.text, f"{n} {answer.text}")[0]
@@ -571,7 +572,7 @@ def scores_of(
     A score without a target speaks for all facts. ``draws`` are by question.
     """
     plain = [g for g in generations if not g.instructed]
-    methods = {name: SCORES[name] for name in chosen_methods(settings)}
+    methods = chosen_methods(settings)
     stated = {fact.target: value for fact in facts if (value := stated_in(fact)) is not None}
     at_hand = evidence_at_hand(stage, plain, draws, tools).union(STATED[:1] if stated else ())
     reasons = {name: why_not(stage, method, at_hand, tools) for name, method in methods.items()}

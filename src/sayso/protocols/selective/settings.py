@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -174,7 +174,7 @@ def check(settings: Settings) -> None:
             f"mode is {settings.mode}, which applies only to the paper's frame: add --prompts "
             "paper, or leave mode out"
         )
-    chosen_methods(settings)
+    scores.plugins_among(_of_answers(settings))
     for name in further_metrics(settings):
         kind, _, model = name.partition(":")
         if not (name == BERT or (kind in (BERT, BLIND) and model)):
@@ -182,10 +182,6 @@ def check(settings: Settings) -> None:
                 f"answer metric {name!r}: expected {BERT}, {BERT}:MODEL or {BLIND}:MODEL; rules "
                 "and the word-overlap metrics are always included"
             )
-
-
-def _names(settings: Settings) -> list[str]:
-    return [name.strip() for name in settings.scores.split(",") if name.strip()]
 
 
 def names_between_commas(text: str) -> list[str]:
@@ -206,13 +202,22 @@ def further_models(settings: Settings) -> list[str]:
 
 def wants_probe(settings: Settings) -> bool:
     """Tell whether P(IK) is among the scores that are asked for."""
-    return any(name in ("all", "p_ik") for name in _names(settings))
+    return any(name in ("all", "p_ik") for name in names_between_commas(settings.scores))
 
 
-def chosen_methods(settings: Settings) -> tuple[str, ...]:
+def chosen_methods(settings: Settings) -> Mapping[str, scores.Method]:
     """Return the scores of one answer that the settings ask for, by name. Raises InputError."""
-    names = _names(settings)
-    return tuple(scores.choose(None if names == ["all"] else [n for n in names if n != "p_ik"]))
+    return scores.choose(_of_answers(settings))
+
+
+def _of_answers(settings: Settings) -> list[str]:
+    return [name for name in names_between_commas(settings.scores) if name != "p_ik"]
+
+
+def asks_of_draws(settings: Settings) -> bool:
+    """Tell whether a score may ask of each sentence and draw, many requests: none of "all"."""
+    names = names_between_commas(settings.scores)
+    return scores.ALL not in names or "selfcheck_prompt" in names
 
 
 def probe_signature(settings: Settings) -> str:
