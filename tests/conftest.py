@@ -1,4 +1,4 @@
-"""Shared fixtures. The labelled data that some checks need is found through SAYSO_TEST_DATA."""
+"""Shared fixtures. The labeled data that some checks need is found through SAYSO_TEST_DATA."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ DEFAULT_DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 
 @pytest.fixture(scope="session")
 def test_data() -> Path:
-    """The folder of labelled data, or a skip that says how to get it."""
+    """The folder of labeled data, or a skip that says how to get it."""
     folder = Path(os.environ.get("SAYSO_TEST_DATA", DEFAULT_DATA))
     if not folder.is_dir():
-        pytest.skip("labelled data not found: set SAYSO_TEST_DATA to its folder")
+        pytest.skip("labeled data not found: set SAYSO_TEST_DATA to its folder")
     return folder
 
 

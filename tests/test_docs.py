@@ -16,7 +16,6 @@ import cyclopts
 import pytest
 
 from sayso import cli
-from sayso.protocols import PROTOCOLS, settings
 from support.pages import blocks, commands, fenced, walk
 from support.wikidata_world import dump
 
@@ -124,15 +123,3 @@ def test_links_of_the_documents_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):
             if not target.startswith("https://"):
                 assert (document.parent / target).exists(), f"{document.name}: {target}"
-
-
-@pytest.mark.parametrize("protocol_name", PROTOCOLS)
-def test_every_setting_is_explained(protocol_name: str) -> None:
-    chosen = PROTOCOLS[protocol_name].Settings()
-    for name, _, _ in settings.flatten(chosen):
-        holder, _, last = f"settings.{name}".rpartition(".")
-        group = chosen
-        for step in holder.split(".")[1:]:
-            group = getattr(group, step)
-        fields = {f.name: f for f in group.__dataclass_fields__.values()}
-        assert fields[last].metadata["help"], name

@@ -204,7 +204,7 @@ def test_an_error_in_a_block_is_raised_behind_the_results_before_it() -> None:
 
 def test_a_worker_that_dies_over_a_block_is_one_clear_line() -> None:
     blocks = ["1", *["__import__('os')._exit(9)"] * 5]
-    with pytest.raises(InputError, match=r"worker process ended by itself .*--jobs"):
+    with pytest.raises(InputError, match=r"worker process ended by itself .*--set jobs"):
         list(blocks_in_processes(eval, blocks, 2))
     assert not multiprocessing.active_children()
 

@@ -34,4 +34,4 @@ fi
 # The same command again, in another job, goes on where this one ended.
 srun --overlap --nodes=1 --ntasks=1 --nodelist="$head" \
   sayso run uncle --model hf:Qwen/Qwen3-4B --limit 0 --out runs/qwen \
-  --engine ray --ray-address "$address:$port"
+  --set engine=ray --set "ray_address=$address:$port"

@@ -1,40 +1,77 @@
 """Options as values: how a model is opened, what may be spent, who judges, which questions.
 
-Each kind of option is one frozen dataclass. Flags, keys of a study, keywords of ``sayso.run`` and
-fields of a job are its fields: a new option is one field here, its keyword in the ``TypedDict``
-below it, and its use. The type of a field has its limits (``msgspec.Meta``); its metadata have its
-help and ``use``, the models that it is for.
+Each kind of option is one frozen dataclass, and so are the settings of a protocol and the flags of
+a command. Flags, ``--set NAME=VALUE``, keys of YAML files, keywords of Python and fields of a job
+are its fields: a new option is one field and its use. The type of a field has its limits
+(``msgspec.Meta``); :func:`option` declares its help, whether it is a flag of its own (``main``),
+and ``use``, the models that it is for. :func:`read_value` reads a value, wherever it comes from.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
-import math
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from msgspec import Meta
 
 from sayso.records import InputError, suggestion
 
-Use = Literal["", "answering", "here", "endpoint", "judge", "ray", "rare"]
+Use = Literal["", "answering", "here", "endpoint", "judge"]
+Value = str | int | float | bool | None
 #: what log-probabilities in a file are
 LogprobKind = Literal["natural", "base2", "base10", "logits", "none"]
 #: a setting of a chat template
 Scalar = str | int | float | bool
 
 
-def option(default: Any, help: str, use: Use = "") -> Any:
+def option(
+    default: Any,
+    help: str,
+    use: Use = "",
+    *,
+    main: bool = False,
+    many: bool = False,
+    flag: str = "",
+    old: str = "",
+    stage: str = "",
+) -> Any:
     """Declare a field of options.
 
     ``use`` says whom it is for: a model in this process, "here"; if only the one that answers is
-    meant, "answering"; an "endpoint"; a model that is a "judge"; "ray", many processes. "rare"
-    options are for all, but few need them.
+    meant, "answering"; an "endpoint"; a model that is a "judge". A ``main`` one has a flag, named
+    like the field or ``flag``, which takes ``many`` values at once; ``old`` is a name that it had.
+    ``stage`` is "measure" for what only changes how stored answers are counted.
     """
-    return dataclasses.field(default=default, metadata={"help": help, "use": use})
+    about = {
+        "help": help, "use": use, "main": main, "many": many, "flag": flag, "old": old,
+        "stage": stage,
+    }  # fmt: skip
+    return dataclasses.field(default=default, metadata=about)
+
+
+def like(kind: Any, name: str, **about: Any) -> Any:
+    """Declare a field that is one of another struct; ``about`` says what differs."""
+    field = kind.__dataclass_fields__[name]
+    default = about.pop("default", field.default)
+    return dataclasses.field(default=default, metadata={**field.metadata, **about})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -42,7 +79,10 @@ class ModelOptions:
     """How a model is opened; ``None`` stands for what suits the model."""
 
     device: str | None = option(
-        None, "device for models: auto (the best available), cpu, cuda, cuda:1 or mps", "here"
+        None,
+        "device for models: auto (the best available), cpu, cuda, cuda:1 or mps",
+        "here",
+        main=True,
     )
     dtype: str | None = option(
         None,
@@ -77,22 +117,7 @@ class ModelOptions:
     model_version: str | None = option(
         None,
         "your name for the version that the endpoint serves; changing it repeats every request",
-        "rare",
     )
-
-
-class ModelKeywords(TypedDict, total=False):
-    """Keywords for :class:`ModelOptions`."""
-
-    device: str | None
-    dtype: str | None
-    batch_size: int | None
-    revision: str | None
-    end_loops: bool | None
-    concurrency: int | None
-    timeout: float | None
-    patience: float | None
-    model_version: str | None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -103,26 +128,19 @@ class AskingOptions:
         "",
         "reasoning: on, off, an effort (low, medium, high), or a token budget in addition to the "
         "answer's limit; default: the model's own setting",
+        main=True,
     )
     chat_template_kwargs: str | Mapping[str, Scalar] | None = option(
         None,
         'arguments of the chat template as JSON, such as {"enable_thinking": false}',
-        "rare",
     )
-    #: a file for the command line; from Python, a text is the prompt itself
+    #: where people type it, a file; from Python, a text is the prompt itself
     system: Path | str = option(
         "",
         "text file with the system prompt that the model gets before every question, such as your "
         "bot's; the judge does not get it",
+        main=True,
     )
-
-
-class AskingKeywords(TypedDict, total=False):
-    """Keywords for :class:`AskingOptions`."""
-
-    thinking: str | int
-    chat_template_kwargs: str | Mapping[str, Scalar] | None
-    system: str | PathLike[str]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -134,11 +152,13 @@ class SpendingOptions:
         "stop after this many dollars for answers and verdicts; everything paid for is kept, and "
         "the same command resumes",
         "endpoint",
+        main=True,
     )
     price: str | None = option(
         None,
         "dollars per million prompt and answer tokens (0.15,0.60); default: sayso's price table",
         "endpoint",
+        main=True,
     )
     batch_files: bool = option(
         False,
@@ -148,39 +168,24 @@ class SpendingOptions:
     )
 
 
-class SpendingKeywords(TypedDict, total=False):
-    """Keywords for :class:`SpendingOptions`."""
-
-    max_cost: float | None
-    price: str | None
-    batch_files: bool
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CacheOptions:
     """Which answers of earlier runs are used."""
 
-    cache: str | Path | None = option(
-        None, "folder of stored replies; default: SAYSO_CACHE, or your cache folder", "rare"
+    cache: Path | None = option(
+        None, "folder of stored replies; default: SAYSO_CACHE, or your cache folder"
     )
     fresh: bool = option(
         False,
         "ask the model everything again instead of using cached answers of earlier runs; they stay "
         "in the cache, and cached verdicts are still used",
+        main=True,
     )
     stale_ok: bool = option(
         False,
         "use cached answers even if the model behind the endpoint has changed",
         "endpoint",
     )
-
-
-class CacheKeywords(TypedDict, total=False):
-    """Keywords for :class:`CacheOptions`."""
-
-    cache: str | PathLike[str] | None
-    fresh: bool
-    stale_ok: bool
 
 
 Batch = Literal["item", "entity", "aspect"]
@@ -209,17 +214,17 @@ class JudgingOptions:
         "a call, a reply of one word",
         "judge",
     )
-    judge_price: str | None = option(None, "like --price, but for the judge", "judge")
+    judge_price: str | None = option(None, "like price, but for the judge", "judge")
     judge_device: str | None = option(
-        None, "like --device, but for the judge; default: that of --device", "judge"
+        None, "like device, but for the judge; default: that of device", "judge"
     )
     judge_dtype: str | None = option(
         None,
-        "like --dtype, but for a judge in this process; changing it repeats every verdict",
+        "like dtype, but for a judge in this process; changing it repeats every verdict",
         "judge",
     )
     judge_batch_size: Annotated[int, Meta(ge=1, le=100_000)] | None = option(
-        None, "like --batch-size, but for a judge in this process", "judge"
+        None, "like batch_size, but for a judge in this process", "judge"
     )
     judge_anyway: bool = option(
         False, "continue even if the judge's first ten replies were all unreadable", "judge"
@@ -227,23 +232,7 @@ class JudgingOptions:
     jobs: Annotated[int, Meta(ge=1, le=1024)] | None = option(
         None,
         "number of processes for --judge rules; default: all cores; it does not change the result",
-        "ray",
     )
-
-
-class JudgingKeywords(TypedDict, total=False):
-    """Keywords for :class:`JudgingOptions`."""
-
-    judge_batch: Batch
-    judge_mode: Mode
-    judge_labels: Labels
-    judge_prompt: PromptSet
-    judge_price: str | None
-    judge_device: str | None
-    judge_dtype: str | None
-    judge_batch_size: int | None
-    judge_anyway: bool
-    jobs: int | None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -255,29 +244,20 @@ class QuestionOptions:
         "number of entities to ask about, spread evenly over domains and tiers; 0: all; default: "
         "all, or 200 in the invented world. The same share of the pairs of an unanswerable and an "
         "answerable question is added",
+        main=True,
     )
     seed: Annotated[int, Meta(ge=0, le=2**63)] = option(
-        0, "seed for choosing entities and for sampling", "rare"
+        0, "seed for choosing entities and for sampling", main=True
     )
     split: str = option(
-        "test", "split of the data set: test, dev or train; or all, for the built-in world", "rare"
+        "test", "split of the data set: test, dev or train; or all, for the built-in world"
     )
-    domains: Sequence[str] = option((), "only this domain; repeatable", "rare")
-    tiers: Sequence[str] = option(
+    domains: tuple[str, ...] = option((), "only these domains", old="domain")
+    tiers: tuple[str, ...] = option(
         (),
-        "only this tier, such as 1 (in world, the best-known entities); repeatable",
-        "rare",
+        "only these tiers, such as 1 (in world, the best-known entities)",
+        old="tier",
     )
-
-
-class QuestionKeywords(TypedDict, total=False):
-    """Keywords for :class:`QuestionOptions`."""
-
-    limit: int | None
-    seed: int
-    split: str
-    domains: str | Sequence[str]
-    tiers: str | Sequence[str]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -285,49 +265,70 @@ class RayOptions:
     """Where models compute, besides this process."""
 
     engine: str = option(
-        "", "ray: run models in Ray actors, on this machine or a cluster (docs/scaling.md)", "ray"
+        "", "ray: run models in Ray actors, on this machine or a cluster (docs/scaling.md)"
     )
     ray_address: str = option(
         "",
         "address of the cluster's head node, HOST:6379; default: RAY_ADDRESS, else this machine",
-        "ray",
     )
     ray_actors: Annotated[int, Meta(ge=1, le=100_000)] | None = option(
-        None, "number of copies of the model; default: one per GPU, else one per machine", "ray"
+        None, "number of copies of the model; default: one per GPU, else one per machine"
     )
 
 
-class RayKeywords(TypedDict, total=False):
-    """Keywords for :class:`RayOptions`."""
-
-    engine: str
-    ray_address: str
-    ray_actors: int | None
-
-
-class RunKeywords(
-    ModelKeywords,
-    AskingKeywords,
-    SpendingKeywords,
-    CacheKeywords,
-    JudgingKeywords,
-    QuestionKeywords,
-    RayKeywords,
-    total=False,
-):
-    """Keywords of :func:`sayso.run` for all options."""
+#: every kind of options of a run
+OPTIONS = (
+    *(ModelOptions, AskingOptions, SpendingOptions, CacheOptions, JudgingOptions, QuestionOptions),
+    RayOptions,
+)
 
 
-# ---- what holds for every kind of options
+# ---- what holds for every struct: options of a run, settings of a protocol, flags of a command
 
 
 Options = TypeVar("Options")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def is_options(kind: object) -> bool:
-    """Tell whether something is a kind of options, as declared here."""
-    return isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind.__module__ == __name__
+class OptionField(NamedTuple):
+    """A field by its dotted name, with its type, its value, and what :func:`option` declares."""
+
+    name: str
+    hint: Any
+    value: Any
+    about: Mapping[str, Any]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it has several values."""
+        return _kinds(self.hint)[0] is tuple
+
+    @property
+    def flag(self) -> str:
+        """What a person types for it in a command that takes it: a flag, or ``--set name``."""
+        own = self.about["flag"] or f"--{self.name.replace('_', '-')}"
+        return own.split()[0] if self.about["main"] else f"--set {self.name}"
+
+
+def as_typed(name: str, value: str) -> str:
+    """Return what people type to give an option of a run a value: ``--set judge_price=1,2``."""
+    (field,) = (field for kind in OPTIONS for field in fields_of(kind) if field.name == name)
+    return f"{field.flag}{' ' if field.about['main'] else '='}{value}"
+
+
+_hints = functools.cache(functools.partial(get_type_hints, include_extras=True))
+
+
+def fields_of(options: Any, prefix: str = "") -> Iterator[OptionField]:
+    """Yield the fields of a struct, or of a kind of structs, nested ones included."""
+    kind = options if isinstance(options, type) else type(options)
+    values = kind() if options is kind else options
+    for field in dataclasses.fields(kind):
+        name, value = f"{prefix}{field.name}", getattr(values, field.name)
+        if dataclasses.is_dataclass(value):
+            yield from fields_of(value, f"{name}.")
+        else:
+            yield OptionField(name, _hints(kind)[field.name], value, field.metadata)
 
 
 def option_names(*kinds: type, use: Use | None = None) -> tuple[str, ...]:
@@ -341,40 +342,15 @@ def part(kind: type[Options], of: Any) -> Options:
     return kind(**{name: getattr(of, name) for name in option_names(kind)})
 
 
-def with_keywords(known: type) -> Callable[[Function], Function]:
-    """Return a decorator by which ``help`` lists the keywords of a function that takes them whole.
-
-    ``known`` is their ``TypedDict``; what they are without being given is the options' default.
-    """
-    every = globals().values()
-    fields = [f for kind in every if is_options(kind) for f in dataclasses.fields(kind)]
-    defaults = {field.name: field.default for field in fields}
-
-    def shown(function: Function) -> Function:
-        own = inspect.signature(function)
-        named = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        more = [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint
-            )
-            for name, hint in get_type_hints(known).items()
-        ]
-        whole = own.replace(parameters=[*named, *more])
-        function.__signature__ = whole  # type: ignore[attr-defined]
-        return function
-
-    return shown
+def as_dict(settings: Any) -> dict[str, Value]:
+    """Return the flat dotted form that a manifest stores."""
+    return {field.name: field.value for field in fields_of(settings)}
 
 
-def check_keywords(function: str, given: Mapping[str, object], known: type) -> None:
-    """Refuse keywords that a function does not have. Raises TypeError, as Python itself does."""
-    names = known.__annotations__
-    for name in given:
-        if name not in names:
-            raise TypeError(
-                f"{function}() got an unexpected keyword argument {name!r}; "
-                f"{suggestion(name, names)}".rstrip("; ")
-            )
+def given(of: Any) -> dict[str, Any]:
+    """Return the options of a dataclass that differ from their defaults, by name."""
+    plain = as_dict(type(of))
+    return {name: value for name, value in as_dict(of).items() if value != plain[name]}
 
 
 def for_others(opening: ModelOptions) -> ModelOptions:
@@ -383,73 +359,116 @@ def for_others(opening: ModelOptions) -> ModelOptions:
     return ModelOptions(**{name: getattr(opening, name) for name in kept})
 
 
-def given(of: Any) -> dict[str, Any]:
-    """Return the options of a dataclass that differ from their defaults, by name."""
-    return {
-        field.name: value
-        for field in dataclasses.fields(of)
-        if (value := getattr(of, field.name)) != field.default
-    }
+def with_keywords(names: Iterable[str]) -> Callable[[Function], Function]:
+    """Return a decorator by which ``help`` lists the options that a function takes by keyword."""
+    fields = {field.name: field for kind in OPTIONS for field in fields_of(kind)}
+    more = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=fields[name].value,
+            annotation=fields[name].hint,
+        )
+        for name in names
+    ]  # fmt: skip
+
+    def shown(function: Function) -> Function:
+        own = inspect.signature(function)
+        named = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        whole = own.replace(parameters=[*named, *more])
+        function.__signature__ = whole  # type: ignore[attr-defined]
+        return function
+
+    return shown
 
 
-#: what a value of a type is called, and the types that are taken for it
-KINDS: dict[object, tuple[str, tuple[type, ...]]] = {
-    str: ("a text", (str,)),
-    int: ("a whole number", (int,)),
-    float: ("a number", (int, float)),
-    Path: ("a path", (str, PathLike)),
-    Sequence: ("a list of names", (Sequence,)),
+def check_keywords(function: str, given: Iterable[str], names: Sequence[str]) -> None:
+    """Refuse keywords that a function does not have. Raises TypeError, as Python itself does."""
+    for name in given:
+        if name not in names:
+            raise TypeError(
+                f"{function}() got an unexpected keyword argument {name!r}; "
+                f"{suggestion(name, names)}".rstrip("; ")
+            )
+
+
+# ---- reading a value, wherever it comes from
+
+
+#: what a value of a type is called
+WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+#: words for truth values
+TRUTHS = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
 }
 
 
-def check_kinds(options: Any) -> None:
-    """Refuse values of another type than their fields have. Raises InputError."""
-    hints = get_type_hints(type(options))
-    for field in dataclasses.fields(options):
-        value, hint = getattr(options, field.name), hints[field.name]
-        own = [get_origin(kind) or kind for kind in (get_args(hint) or (hint,))]
-        optional = type(None) in own
-        if (value is None and optional) or Mapping in own or get_origin(hint) is Literal:
-            continue
-        if bool in own:
-            if not isinstance(value, bool):
-                raise InputError(f"{field.name} is {value!r:.80}; expected True or False")
-            continue
-        main = Sequence if get_origin(hint) is Sequence else Path if Path in own else own[0]
-        wanted, kinds = KINDS[main]
-        if isinstance(value, bool) or not isinstance(value, kinds):
-            example = ', such as "0.15,0.60"' if field.name.endswith("price") else ""
-            raise InputError(f"{field.name} is {value!r:.80}; expected {wanted}{example}")
-        for one in value if isinstance(value, Sequence) else ():
-            if not isinstance(one, str):
-                raise InputError(
-                    f"{field.name}: {one!r:.80} is not a text; expected a list of names"
-                )
+def _kinds(hint: Any) -> list[Any]:
+    """Return the types of a field's values, of which the first is the one to expect."""
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    plain = [get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in kinds]
+    return [tuple if get_origin(kind) is tuple else kind for kind in plain]
 
 
-def check_types(settings: Any, prefix: str = "", *, flags: bool = False) -> None:
-    """Refuse a value that its field's type does not allow. Raises InputError.
+def read_value(name: str, hint: Any, value: Any, *, typed: bool = False) -> Any:
+    """Return a value as a field of this type has it. Raises InputError for any other.
 
-    Limits of an optional field hold where it is given. With ``flags`` a message names a field as
-    its flag is typed, "train-limit".
+    Where people ``typed`` it, on the command line or in a YAML file, a text may stand for a number
+    or a truth value, and a number for a text.
     """
-    hints = get_type_hints(type(settings), include_extras=True)
-    for field in dataclasses.fields(settings):
-        name = f"{prefix}{field.name.replace('_', '-') if flags else field.name}"
-        value, hint = getattr(settings, field.name), hints[field.name]
-        if dataclasses.is_dataclass(value):
-            check_types(value, f"{name}.", flags=flags)
-        elif get_origin(hint) is Literal and value not in get_args(hint):
-            raise InputError(f"{name} is {value!r}; expected one of {', '.join(get_args(hint))}")
-        limits = _limits(hint)
-        if limits is None or value is None:
-            continue
-        low = -math.inf if limits.ge is None else limits.ge
-        high = math.inf if limits.le is None else limits.le
-        if not low <= value <= high:
-            expected = f"at least {low}" if limits.le is None else f"{low} to {high:g}"
-            shown = f"{value:g}" if isinstance(value, float) else value
+    kinds = _kinds(hint)
+    kind = str if str in kinds and isinstance(value, str) and not typed else kinds[0]
+    limits = _limits(hint)
+    if value is None and NoneType in kinds:
+        return None
+    if isinstance(value, Mapping) and Mapping in [get_origin(one) for one in kinds]:
+        return value
+    if kind is tuple:
+        (each, *_) = get_args(next(k for k in (hint, *get_args(hint)) if get_origin(k) is tuple))
+        if typed or isinstance(value, str | PathLike):
+            value = value if isinstance(value, list | tuple) else [value]
+        if not isinstance(value, list | tuple):
+            raise InputError(f"{name} is {value!r:.80}; expected a list of names")
+        return tuple(read_value(name, each, one, typed=typed) for one in value)
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            choices = ", ".join(map(str, get_args(kind)))
+            raise InputError(f"{name} is {value!r:.80}; expected one of {choices}")
+        return value
+    try:
+        found = _scalar(kind, value, typed)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        expected = WORDS.get(kind, "a path")
+        raise InputError(f"{name} is {value!r:.80}; expected {expected}") from None
+    if limits is not None:
+        low, high = limits.ge, limits.le
+        if not ((low is None or found >= low) and (high is None or found <= high)):
+            expected = f"at least {low}" if high is None else f"{low} to {high:g}"
+            shown = f"{found:g}" if isinstance(found, float) else found
             raise InputError(f"{name} is {shown}; expected {expected}")
+    return found
+
+
+def _scalar(kind: Any, value: Any, typed: bool) -> Any:
+    """Return a value of a type that holds one. Raises ValueError and the like for another type."""
+    if typed and isinstance(value, str) and kind in (int, float, bool):
+        text = value.strip()
+        if kind is bool:
+            return TRUTHS[text.lower()]
+        if kind is int:
+            return int(text.removesuffix(".0"))
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if kind is Path:
+        return Path(value)
+    if kind is str and isinstance(value, PathLike):
+        return os.fspath(value)
+    if isinstance(value, bool) is (kind is bool):
+        if kind is str and typed and isinstance(value, int | float):
+            return str(value)
+        if kind is float and isinstance(value, int):
+            return float(value)
+        if isinstance(value, kind):
+            return value
+    raise ValueError
 
 
 def _limits(hint: Any) -> Meta | None:
@@ -459,3 +478,90 @@ def _limits(hint: Any) -> Meta | None:
             if isinstance(limits, Meta):
                 return limits
     return None
+
+
+def check_values(options: Any) -> None:
+    """Refuse values that the types of their fields do not allow. Raises InputError."""
+    for field in fields_of(options):
+        read_value(field.name, field.hint, field.value)
+
+
+def change(settings: Any, changes: Mapping[str, object], *, typed: bool = False) -> Any:
+    """Return settings with some changed by name, as the command line, YAML and Python have them.
+
+    Names are dotted, ``{"probe.k": 3}``, or in groups, ``{"probe": {"k": 3}}``; hyphens stand for
+    underscores. Raises InputError for an unknown name, with those that may be meant, for a name
+    that is given twice, and for a value that the field does not have; see :func:`read_value`.
+    """
+    known = as_dict(settings)
+    return replace(settings, spelled_out(changes, known), typed=typed)
+
+
+def spelled_out(changes: Mapping[str, object], known: Iterable[str]) -> dict[str, Any]:
+    """Return the dotted names and the values of changes that may stand in groups.
+
+    Raises InputError for a name that is not known, and for one that is given twice.
+    """
+    names, flat = list(known), dict[str, Any]()
+    for name, value in _flattened(changes, names, ""):
+        if name not in names:
+            meant = _meant(name, names)
+            told = f"did you mean {meant}?" if meant else f"known: {', '.join(names)}"
+            raise InputError(f"setting {name!r:.80} is unknown; {told}")
+        if name in flat:
+            raise InputError(f"setting {name} is given twice; leave one out")
+        flat[name] = value
+    return flat
+
+
+def _flattened(
+    changes: Mapping[str, object], known: Sequence[str], prefix: str
+) -> Iterator[tuple[str, object]]:
+    """Yield (dotted name, value) of changes that may stand in groups."""
+    for key, value in changes.items():
+        if not isinstance(key, str):
+            raise InputError(f"setting {key!r}: expected a name, such as {known[0]!r}")
+        name = f"{prefix}{key.replace('-', '_')}"
+        if isinstance(value, Mapping) and name not in known:
+            yield from _flattened(value, known, f"{name}.")
+        else:
+            yield name, value
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    """Return the names that an unknown one may stand for, as the end of a question; or nothing."""
+    group, _, last = name.rpartition(".")
+    inside = [n for n in known if group and n.startswith(f"{group}.")]
+    ends = {n: n.rpartition(".")[2] for n in inside or known}
+    near = get_close_matches(last, list(ends.values()), n=1)
+    meant = (
+        [n for n in known if n.startswith(f"{name}.") or n.rpartition(".")[2] == last]
+        or [n for n, end in ends.items() if end in near]
+        or inside
+        or get_close_matches(name, known, n=1)
+    )
+    return " or ".join(filter(None, (", ".join(meant[:-1]), *meant[-1:])))
+
+
+def replace(settings: Any, changes: Mapping[str, Any], *, typed: bool = False) -> Any:
+    """Return settings with dotted fields changed, e.g. ``{"probe.k": 3}``.
+
+    Raises KeyError for a name that is no field, InputError for a value that it does not have.
+    """
+    fields = {field.name: field for field in fields_of(settings)}
+    flat = {
+        name: read_value(name, fields[name].hint, value, typed=typed)
+        for name, value in changes.items()
+    }
+    return _rebuilt(settings, flat, "")
+
+
+def _rebuilt(settings: Any, flat: Mapping[str, Any], prefix: str) -> Any:
+    new: dict[str, Any] = {}
+    for field in dataclasses.fields(settings):
+        name, old = f"{prefix}{field.name}", getattr(settings, field.name)
+        if dataclasses.is_dataclass(old):
+            new[field.name] = _rebuilt(old, flat, f"{name}.")
+        elif name in flat:
+            new[field.name] = flat[name]
+    return dataclasses.replace(settings, **new)

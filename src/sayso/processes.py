@@ -76,7 +76,8 @@ def blocks_in_processes(
                 yield waiting.popleft().result()
     except BrokenProcessPool:
         raise InputError(
-            "a worker process ended by itself (out of memory?): run again, with fewer --jobs"
+            "a worker process ended by itself (out of memory?): run again, with fewer of them "
+            "(--set jobs=N)"
         ) from None
 
 

@@ -268,7 +268,7 @@ def test_a_comparison_has_them_under_the_same_name(
 
 
 def test_compare_asserts_differences(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    both = ("compare", folder / "good", folder / "silent", "--resamples", "200")
+    both = ("compare", folder / "good", folder / "silent", "--set", "resamples=200")
     code, out, _ = call(*both, "--assert", "J[short] not worse by .05", capsys=capsys)
     assert code == 1
     assert out.startswith("does not")

@@ -127,7 +127,7 @@ def test_a_short_form_agrees_with_the_check(
     results = findings.measure(study)
     missing = [name for r in results for name in r.missing]
     if missing:
-        pytest.skip(f"not in the folder of labelled data: {', '.join(missing)}")
+        pytest.skip(f"not in the folder of labeled data: {', '.join(missing)}")
     stored = findings.figures(results, study)
     compared = list(check.compare(test_data, stored))
     assert len(compared) == sum(len(r.lines) for r in results) > 100

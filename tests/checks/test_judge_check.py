@@ -490,7 +490,7 @@ def test_a_file_of_the_users(tmp_path: Path) -> None:
         {**GOOD, "answer": "I don't know.", "stance": "abstained"},
         {**GOOD, "answer": "Maybe Selden.", "stance": "hedged", "content": "incorrect", "why": 1},
     )
-    found = judge_check("rules", labelled=path, cache=tmp_path)
+    found = judge_check("rules", labeled=path, cache=tmp_path)
     assert found.labelled is not None
     assert found.labelled.name == "mine.jsonl"
     assert (found.labelled.agreed.count, found.labelled.agreed.of) == (6, 7)
@@ -581,19 +581,19 @@ def test_rows_without_a_label_a_gold_or_an_answer_are_left_out_and_counted(tmp_p
         {**GOOD, "label": "S"},
         {"question": "Who?", "answer": "Nobody knows.", "answerable": False, "human": True},
     )
-    found = judge_check("rules", labelled=path, cache=tmp_path)
+    found = judge_check("rules", labeled=path, cache=tmp_path)
     assert found.labelled is not None
     assert found.labelled.agreed.of == 1
-    assert [n for n in found.notices if "--labelled" in n] == [
-        "2 rows of --labelled left out: no label",
-        "1 row of --labelled left out: no gold",
-        "1 row of --labelled left out: no answer",
-        "1 row of --labelled left out: nobody can answer the question",
+    assert [n for n in found.notices if "--labeled" in n] == [
+        "2 rows of --labeled left out: no label",
+        "1 row of --labeled left out: no gold",
+        "1 row of --labeled left out: no answer",
+        "1 row of --labeled left out: nobody can answer the question",
     ]
     bare = tmp_path / "bare.jsonl"
     bare.write_text(json.dumps({**GOOD, "answer": "a"}))
     with pytest.raises(
-        InputError, match=r"no labelled answer in it .*1 row of --labelled left out: no label"
+        InputError, match=r"no labeled answer in it .*1 row of --labeled left out: no label"
     ):
         read_labelled(bare)
 

@@ -185,11 +185,11 @@ def test_a_reader_that_loses_answers_is_not_counted(
         study.lines([sys.executable, "-c", "print('{}')"], rows)
 
 
-# ---- sayso judge-check --labelled silence
+# ---- sayso judge-check --labeled silence
 
 
 def test_a_judge_is_checked_on_the_set(tmp_path: Path, rows: list[SilenceRow]) -> None:
-    found = judge_check("rules", labelled="silence", cache=tmp_path)
+    found = judge_check("rules", labeled="silence", cache=tmp_path)
     assert found.labelled is not None
     assert (found.labelled.name, found.labelled.aspects) == ("silence", 150)
     kinds = {group.name: group.agreed.of for group in found.labelled.groups}
@@ -208,7 +208,7 @@ def test_a_judge_is_checked_on_the_set(tmp_path: Path, rows: list[SilenceRow]) -
 def test_the_command_says_that_nothing_is_stored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    argv = ["judge-check", "rules", "--labelled", "silence", "--cache", str(tmp_path)]
+    argv = ["judge-check", "rules", "--labeled", "silence", "--set", f"cache={tmp_path}"]
     assert cli.execute(argv) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "silence kind:" in text
@@ -220,6 +220,6 @@ def test_a_file_of_that_name_comes_first(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     Path("silence").mkdir()
     with pytest.raises(InputError, match="silence"):
-        judge_check("rules", labelled="silence", cache=tmp_path)
-    with pytest.raises(InputError, match="columns are for a labelled file"):
+        judge_check("rules", labeled="silence", cache=tmp_path)
+    with pytest.raises(InputError, match="columns are for a labeled file"):
         judge_check("rules", labelled=None, columns="gold=x", cache=tmp_path)

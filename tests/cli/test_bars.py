@@ -21,7 +21,6 @@ from sayso.options import option_names
 from sayso.records import Generation, Request, Usage, ask
 from sayso.runs import costs as jobs
 from sayso.runs.freshness.same_model import MOST
-from sayso.runs.job import OPTIONS
 from support.scripted_world import Mind, facts, records, write
 from support.tables import tabled
 
@@ -285,8 +284,8 @@ class Paid(ScriptedEngine):
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch, engine: ScriptedEngine) -> int:
     monkeypatch.setattr(jobs, "open_model", lambda name, **options: engine)
     data = write(folder / "q.jsonl", records(WORLD))
-    argv = ["run", "uncle", "--model", "openai:far", "--data", str(data), "--resamples", "100"]
-    return cli.execute([*argv, "--out", str(folder / "run"), "--cache", str(folder / "cache")])
+    argv = ["run", "uncle", "--model", "openai:far", "--data", str(data), "--set", "resamples=100"]
+    return cli.execute([*argv, "--out", str(folder / "run"), "--set", f"cache={folder / 'cache'}"])
 
 
 def test_what_was_asked_for_is_kept_after_one_ctrl_c(
@@ -329,12 +328,14 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("sayso.cli.running.estimate_job", lambda job, *more: found.append(job))
     monkeypatch.setattr("sayso.cli.running.plan_text", lambda *plan: "")
     argv = "run uncle --dry-run --model openai:x --judge rules+openai:y --thinking 64 "
-    argv += "--max-cost 2.5 --price 1,2 --judge-price 3,4 --model-version may --concurrency 8 "
-    argv += "--name small --patience 30 --timeout 9 "
-    argv += "--judge-batch aspect --judge-mode two_pass --judge-labels uncle --judge-anyway "
-    argv += "--domain a --domain b --tier 1 --tier 2 --limit 7 --seed 3 "
-    argv += "--data file:x.csv --columns question=q"
-    words = [*argv.split(), "--chat-template-kwargs", '{"a": 1}']
+    argv += "--max-cost 2.5 --price 1,2 --set judge_price=3,4 --set model_version=may "
+    argv += "--set concurrency=8 "
+    argv += "--name small --set patience=30 --set timeout=9 "
+    argv += "--set judge_batch=aspect --set judge_mode=two_pass --set judge_labels=uncle "
+    argv += "--set judge_anyway=true "
+    argv += "--set domains=a --set domains=b --set tiers=1 --set tiers=2 --limit 7 --seed 3 "
+    argv += "--data file:x.csv --columns question=q --system bot.txt"
+    words = [*argv.split(), "--set", 'chat_template_kwargs={"a": 1}']
     assert cli.execute(words) == 0
     (made,) = found
     wanted = {
@@ -344,36 +345,37 @@ def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) ->
         "domains": ("a", "b"), "tiers": ("1", "2"), "limit": 7, "seed": 3,
         "chat_template_kwargs": '{"a": 1}',
         "data": "file:x.csv#question=q", "name": "small", "patience": 30.0, "judge_anyway": True,
+        "system": Path("bot.txt"),
     }  # fmt: skip
     assert {name: getattr(made, name) for name in wanted} == wanted
-    argv = "run uncle --dry-run --device cpu --dtype float16 --batch-size 4 --revision main"
-    assert cli.execute([*argv.split(), "--end-loops", "--fresh", "--stale-ok"]) == 0
+    argv = "run uncle --dry-run --device cpu --set dtype=float16 --set batch_size=4 "
+    argv += "--set revision=main --set end_loops=true --fresh --set stale_ok=true"
+    assert cli.execute(argv.split()) == 0
     local: dict[str, object] = {
         "device": "cpu", "dtype": "float16", "batch_size": 4, "revision": "main",
         "end_loops": True, "fresh": True, "stale_ok": True,
     }  # fmt: skip
     assert {name: getattr(found[1], name) for name in local} == local
-    argv = "run uncle --dry-run --judge hf:z --judge-prompt brief --judge-device cuda:1 "
-    argv += "--judge-dtype bfloat16 --judge-batch-size 2"
+    argv = "run uncle --dry-run --judge hf:z --set judge_prompt=brief --set judge_device=cuda:1 "
+    argv += "--set judge_dtype=bfloat16 --set judge_batch_size=2"
     assert cli.execute(argv.split()) == 0
     of_judge: dict[str, object] = {
         "judge_prompt": "brief", "judge_device": "cuda:1", "judge_dtype": "bfloat16",
         "judge_batch_size": 2,
     }  # fmt: skip
     assert {name: getattr(found[2], name) for name in of_judge} == of_judge
-    argv = "run uncle --dry-run --engine ray --ray-address head:6379 --ray-actors 3 --jobs 2"
+    argv = "run uncle --dry-run --set engine=ray --set ray_address=head:6379 "
+    argv += "--set ray_actors=3 --set jobs=2"
     assert cli.execute(argv.split()) == 0
     spread: dict[str, object] = {
         "engine": "ray", "ray_address": "head:6379", "ray_actors": 3, "jobs": 2,
     }  # fmt: skip
     assert {name: getattr(found[3], name) for name in spread} == spread
-    argv = "run uncle --dry-run --model http://h/v1#m --batch-files"
+    argv = "run uncle --dry-run --model http://h/v1#m --set batch_files=true"
     assert cli.execute(argv.split()) == 0
     spread["batch_files"] = found[4].batch_files
     assert spread["batch_files"] is True
-    known = {f.name for f in flags.dataclasses.fields(flags.RunFlags)}
-    known -= {"asked", "asking", "stored", "opening", "spending", "judging", "ray"}
-    known |= {name for kind in OPTIONS for name in option_names(kind)}
+    known = set(option_names(flags.RunFlags))
     known -= {"json", "dry_run", "verbose", "columns", "out", "split", "cache"}
     known -= {"answers", "logprobs"}  # make a job for each model in files
     known -= {"figures", "figure_width"}  # files beside the page

@@ -56,23 +56,23 @@ def test_judge_check_asks_in_batch_files(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("sayso.runs.judge.open_priced", open_priced)
     for judge in ("openai:x", "rules+http://h/v1#m"):
         with pytest.raises(InputError, match="enough"):
-            call("judge-check", judge, "--batch-files", "--cache", str(tmp_path))
+            call("judge-check", judge, "--set", "batch_files=true", "--set", f"cache={tmp_path}")
         assert given["batches"] == str(tmp_path / "batches")
     with pytest.raises(InputError, match="enough"):
-        call("judge-check", "openai:x", "--cache", str(tmp_path))
+        call("judge-check", "openai:x", "--set", f"cache={tmp_path}")
     assert given["batches"] is None
 
 
 def test_judge_check_prints_a_table_and_where_it_is_kept(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    call("judge-check", "rules", "--cache", str(tmp_path))
+    call("judge-check", "rules", "--set", f"cache={tmp_path}")
     out = capsys.readouterr().out
     (kept,) = (tmp_path / "judge-checks").iterdir()
     assert str(kept) in out
     assert "injections: 0 of 12 changed its verdict" in out
     assert "it asks no model" in out
-    call("judge-check", "rules", "--cache", str(tmp_path / "other"), "--limit", "5", "--json")
+    call("judge-check", "rules", "--set", f"cache={tmp_path / 'other'}", "--limit", "5", "--json")
     found = json.loads(capsys.readouterr().out)
     assert found["partial"] is True
     assert found["dollars_per_100"] == 0.0
@@ -81,7 +81,7 @@ def test_judge_check_prints_a_table_and_where_it_is_kept(
 
 def test_judge_check_of_a_small_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The built-in model is no judge: it is told so, and nothing breaks."""
-    argv = ["judge-check", "builtin", "--cache", str(tmp_path), "--limit", "3"]
+    argv = ["judge-check", "builtin", "--set", f"cache={tmp_path}", "--limit", "3"]
     assert cli.execute(argv) == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -19,7 +19,7 @@ ARGV = ["--model", "builtin", "--data", "builtin", "--limit", "4"]
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("figures")
     out = folder / "run"
-    argv = ["run", "uncle", *ARGV, "--out", str(out), "--cache", str(folder / "cache")]
+    argv = ["run", "uncle", *ARGV, "--out", str(out), "--set", f"cache={folder / 'cache'}"]
     assert cli.execute([*argv, "--figures", "svg"]) == 0
     return out
 
@@ -37,7 +37,7 @@ def test_every_chart_of_the_page_is_a_file(made: Path) -> None:
 def test_they_can_be_written_later_in_another_width(
     made: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    argv = ["report", str(made), "--figures", "pdf,png", "--figure-width", "column"]
+    argv = ["report", str(made), "--figures", "pdf,png", "--set", "figure_width=column"]
     assert cli.execute(argv) == 0
     told = capsys.readouterr()
     assert told.out.strip() == str(made / "report.html")
@@ -79,8 +79,8 @@ def test_a_study_gives_its_charts_and_tables(
     assert isinstance(study.table(), list)
     with pytest.raises(sayso.InputError, match="no table is called 'uncle-table9'; expected "):
         study.table("uncle-table9")
-    argv = ["study", str(made), "--out", str(tmp_path / "s"), "--resamples", "100"]
-    assert cli.execute([*argv, "--layout", "uncle-table3", "--intervals", "plusminus"]) == 0
+    argv = ["study", str(made), "--out", str(tmp_path / "s"), "--set", "resamples=100"]
+    assert cli.execute([*argv, "--layout", "uncle-table3", "--set", "intervals=plusminus"]) == 0
     text = (tmp_path / "s" / "tables" / "uncle-table3.tex").read_text()
     assert r"$\pm$" in text
 
@@ -90,9 +90,9 @@ def test_a_study_gives_its_charts_and_tables(
     [
         (["run", "uncle", *ARGV, "--figures", "gif"], "--figures gif: expected a format"),
         (["run", *ARGV, "--figures", "gif"], "--figures gif: expected a format"),
-        (["run", "uncle", *ARGV, "--figure-width", "page"], "add --figures svg,pdf"),
+        (["run", "uncle", *ARGV, "--set", "figure_width=page"], "add --figures svg,pdf"),
         (["study", "--models", "builtin", "--figures", "bmp"], "--figures bmp: expected"),
-        (["score", "x.jsonl", "--figures", "svg", "--figure-width", "x"], "figure width 'x'"),
+        (["score", "x.jsonl", "--figures", "svg", "--set", "figure_width=x"], "figure width 'x'"),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_asked(

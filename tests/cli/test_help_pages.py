@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import Literal
 
@@ -14,7 +15,7 @@ PAGES = [
     [],
     ["run"],
     *(["run", name] for name in PROTOCOLS),
-    *([name] for name in ("measure", "report", "compare", "score", "factuality", "check")),
+    *([name] for name in ("measure", "report", "compare", "score", "check")),
     *([name] for name in ("judge-check", "data", "build", "index", "train", "export", "watch")),
     ["assert"],
 ]
@@ -58,45 +59,40 @@ def test_defaults_are_as_they_would_be_typed(
     text = shown([*page, "--help-all"], capsys)
     for python in ("default: False", "default: True", 'default: ""', " STR", " INT", " FLOAT"):
         assert python not in text, python
-    assert page[0] in ("data", "factuality") or "--config FILE" in text
+    assert page == ["data"] or "--config FILE" in text
 
 
-def test_rare_settings_are_named_and_explained_on_demand(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_sayso_alone_and_help_group_commands_by_what_people_do(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    brief, whole = (shown(["run", "uncle", flag], capsys) for flag in ("--help", "--help-all"))
-    assert len(brief.splitlines()) < len(whole.splitlines())
-    assert "A model as judge (--help-all): --judge-batch, --judge-mode" in brief
-    assert "what one call covers" not in brief
-    assert "what one call covers" in whole
-    for flag in ("--probe.k", "--methods", "--device", "--patience", "--name", "--dry-run"):
-        assert f" {flag} " in brief, flag
-    for flag in ("--judge-mode", "--probe.temperature", "--ci-seed", "--split", "--cache"):
-        assert flag in brief, flag
-        assert f"{flag} " in whole, flag
+    """Old and rare commands work, and stand on no first screen."""
+    alone, everything = shown([], capsys), shown(["--help"], capsys)
+    assert len(alone.splitlines()) <= 20
+    for group, names in GROUPS.items():
+        assert group.lower() in alone.lower()
+        inside = everything.partition(f"─ {group} ─")[2].partition("╰─")[0]
+        listed = re.findall(r"^│ ([a-z-]+) ", inside, flags=re.MULTILINE)
+        assert sorted(listed) == sorted(names), group
+        assert all(re.search(rf"\b{name}\b", alone) for name in names)
+    for name in ("index", "prompts", "factuality"):
+        assert f"│ {name} " not in everything
+        assert shown([name, "--help"], capsys)
 
 
-def test_help_of_measure_for_one_protocol(capsys: pytest.CaptureFixture[str]) -> None:
-    every = shown(["measure", "--help"], capsys)
-    for argv in (["measure", "--help", "uncle"], ["measure", "uncle", "--help"]):
-        one = shown(argv, capsys)
-        assert "--omit-long" in one
-        assert "--rouge-threshold" not in one
-        assert "Runs of selective" not in one
-    for name in PROTOCOLS:
-        assert f"Runs of {name}" in every
-
-
-def test_sayso_alone_prints_what_people_do_with_it(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = [line for line in shown([], capsys).splitlines() if line.startswith("  sayso ")]
-    assert len(lines) == 5
-    commands = set(cli.app)
-    assert all(line.split()[1] in commands for line in lines)
+GROUPS = {
+    "Measure a model": ["run", "study", "compare", "measure", "report", "export"],
+    "Answers you have": ["score"],
+    "In production": ["assert", "guard", "watch"],
+    "People": ["label", "agreement"],
+    "Before you pay": ["check", "judge-check"],
+    "Data": ["data", "build"],
+    "Train": ["train"],
+}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_can_complete_every_command(shell: Literal["bash", "zsh", "fish"]) -> None:
     script = cli.app.generate_completion(shell=shell)
-    for name in (*(c for c in cli.app if not c.startswith("-")), *PROTOCOLS, "--max-cost"):
+    names = [name for group in GROUPS.values() for name in group]
+    for name in (*names, *PROTOCOLS, "--max-cost"):
         assert name in script, name

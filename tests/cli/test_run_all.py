@@ -29,7 +29,7 @@ def test_one_summary_and_one_page_of_every_protocol(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    argv = ["run", "--limit", "2", "--out", "a <b>", "--cache", "cache", "--name", "<i>"]
+    argv = ["run", "--limit", "2", "--out", "a <b>", "--set", "cache=cache", "--name", "<i>"]
     assert cli.execute(argv) == 0
     out = capsys.readouterr().out
     lines = out.splitlines()
@@ -70,7 +70,7 @@ def test_one_summary_and_one_page_of_every_protocol(
 def test_a_dry_run_of_all_says_whose_each_table_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.execute(["run", "--limit", "2", "--dry-run", "--cache", str(tmp_path)]) == 0
+    assert cli.execute(["run", "--limit", "2", "--dry-run", "--set", f"cache={tmp_path}"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.removesuffix(":") in PROTOCOLS] == [
         f"{name}:" for name in PROTOCOLS
@@ -94,7 +94,7 @@ def test_a_folder_that_is_a_run_holds_no_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    argv = ["--limit", "2", "--out", "mix", "--cache", "cache"]
+    argv = ["--limit", "2", "--out", "mix", "--set", "cache=cache"]
     assert cli.execute(["run", "uncle", *argv]) == 0
     held = sorted(path.name for path in Path("mix").iterdir())
     capsys.readouterr()

@@ -43,14 +43,15 @@ SPELLINGS = (
 COMMANDS = (
     "run uncle --model {}", "run uncle --judge {}", "run uncle --model=builtin --judge=rules+{}",
     "run uncle --data {}", "run uncle --out {}", "run uncle --answers {}", "run uncle --name {}",
-    "run uncle --cache {}", "run uncle --known-from {}", "run uncle --prompt-folder {}",
+    "run uncle --set cache={}", "run uncle --known-from {}", "run uncle --prompt-folder {}",
     "run uncle --config {}", "run uncle --limit {}", "run uncle --{} x", "run uncle {}", "run {}",
     "run --model {}", "run faithfulness --model {}", "run selective --nli {}",
-    "run self_known --knowledge {}", "run uncle --ray-address {}", "run uncle --dry-run --model {}",
-    "measure {}", "measure x --probe.k {}", "report {}", "export x {}",
+    "run self_known --knowledge {}", "run uncle --set ray_address={}",
+    "run uncle --dry-run --model {}",
+    "measure {}", "measure x --set probe.k={}", "report {}", "export x {}",
     "export {} x.csv", "compare {} x", "compare x {}", "score {}", "score x.jsonl --model {}",
     "score x.jsonl --out {}", "score x.jsonl --columns question={}", "factuality {}", "check {}",
-    "check openai:m --judge-price {}", "judge-check {}", "judge-check rules --labelled {}",
+    "check openai:m --set judge_price={}", "judge-check {}", "judge-check rules --labeled {}",
     "data {}", "data show {}", "build {}", "build x --endpoint {}", "build x --contact {}",
     "index {}", "index x --search {}", "train {}", "train x --model {}", "train x --out {}",
     "study {}", "study x.yaml --out {}", "{}", "--{}", "{} --help",
@@ -162,7 +163,7 @@ def test_a_proxy_s_password_is_not_told(
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
         monkeypatch.setenv(name, f"http://user:{PASSWORD}@127.0.0.1:9")
     argv = ["run", "uncle", "--limit", "1", "--model", "http://203.0.113.1:9/v1#m", "--out", "run"]
-    assert cli.execute([*argv, "--patience", "1"]) == 2
+    assert cli.execute([*argv, "--set", "patience=1"]) == 2
     check_nothing_tells(tmp_path, "".join(capsys.readouterr()))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sayso.metrics.cmfg import BINS, LEAST_IN_BIN
-from sayso.options import check_types
+from sayso.options import check_values
 from sayso.protocols.faithfulness import Settings
 from sayso.protocols.settings import replace
 from sayso.records import InputError
@@ -137,6 +137,6 @@ def test_without_docstrings_it_says_so_before_anything_runs() -> None:
 
 def test_limits_that_are_written_again_for_it_are_those_of_the_metric() -> None:
     assert Settings().bins == BINS
-    check_types(replace(Settings(), {"shared_least": LEAST_IN_BIN}))
+    check_values(replace(Settings(), {"shared_least": LEAST_IN_BIN}))
     with pytest.raises(InputError, match="shared_least"):
-        check_types(replace(Settings(), {"shared_least": LEAST_IN_BIN - 1}))
+        check_values(replace(Settings(), {"shared_least": LEAST_IN_BIN - 1}))

@@ -202,7 +202,7 @@ def test_two_columns_of_one_name_are_refused_in_parquet(
             ["score", str(path)],
             ["run", "uncle", "--answers", str(path)],
             ["run", "uncle", "--data", str(path)],
-            ["judge-check", "rules", "--labelled", str(path)],
+            ["judge-check", "rules", "--labeled", str(path)],
         ):
             assert cli.execute(words) == 2
             error = capsys.readouterr().err
@@ -310,7 +310,7 @@ def test_output_of_a_batch(tmp_path: Path) -> None:
     assert (found[5].answer, found[5].logprobs) == ("Austen", (-0.25,))
     opened = open_answer_file(out)
     assert [row.question for row in opened.rows] == [""] * 6
-    assert "--requests FILE" in opened.notices[0]
+    assert "--set requests=FILE" in opened.notices[0]
 
 
 def _sample(**changes: Any) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def test_one_file_is_read_alike_by_all_four(
     assert [row.item.generation.text for row in labelled.rows] == ["Austen", "Oscar Wilde"]
     assert [row.labels[0].right for row in labelled.rows] == [True, False]
     assert labelled.rows[0].item.questions[0].golds == (emma,)
-    assert labelled.notices == ["1 row of --labelled left out: nobody can answer the question"]
+    assert labelled.notices == ["1 row of --labeled left out: nobody can answer the question"]
 
     out = tmp_path / f"out{ending if ending == '.parquet' else '.jsonl'}"
     scored = score_file(
@@ -150,7 +150,7 @@ def test_the_commands_take_one_file(tmp_path: Path, capsys: pytest.CaptureFixtur
         ["data", "show", f"file:{file}"],
         ["score", str(file), "--nli", "rules", "--out", str(tmp_path / "s.csv")],
         ["run", "selective", "--answers", str(file), "--out", str(tmp_path / "run")],
-        ["judge-check", "rules", "--labelled", str(file), "--cache", str(tmp_path / "cache")],
+        ["judge-check", "rules", "--labeled", str(file), "--set", f"cache={tmp_path / 'cache'}"],
     ]
     for words in typed:
         assert cli.execute([*words]) == 0, capsys.readouterr().err

@@ -17,7 +17,7 @@ READERS = {
     "data": "`--data file:`",
     "answers": "`--answers`",
     "score": "`sayso score`",
-    "labelled": "`--labelled`",
+    "labelled": "`--labeled`",
 }
 
 

@@ -84,7 +84,9 @@ def test_refusals_of_a_batch_decline_and_cut_answers_are_counted(
 
 def test_a_run_of_batch_output_says_how_to_read_it(tmp_path: Path) -> None:
     out = lines(tmp_path / "out.jsonl", [sent("a", chat("Tallinn"))])
-    with pytest.raises(InputError, match=r"contains no questions: sayso score .*--requests INPUT"):
+    with pytest.raises(
+        InputError, match=r"contains no questions: sayso score .*--set requests=INPUT"
+    ):
         read_recorded([out])
 
 

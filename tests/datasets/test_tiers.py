@@ -185,7 +185,7 @@ def test_a_tier_and_a_pair_survive_from_a_table_to_a_run_and_back(tmp_path: Path
 
     assert execute(["export", str(tmp_path / "run"), str(tmp_path / "answers.csv")]) == 0
     command = ["run", "selective", "--answers", str(tmp_path / "answers.csv"), "--nli", "rules"]
-    assert execute([*command, "--out", str(tmp_path / "again"), "--resamples", "100"]) == 0
+    assert execute([*command, "--out", str(tmp_path / "again"), "--set", "resamples=100"]) == 0
     again = RunFolder.open(tmp_path / "again").read("questions", Question)
     assert {q.text: (q.tier, q.pair) for q in again} == expected
 

@@ -163,7 +163,7 @@ def test_facts_from_popqa_are_in_popqa(test_data: Path) -> None:
             given = row.get("possible_answers") or [row["answer"], *row["aliases"]]
             rows[row["question"]] += json.loads(given) if isinstance(given, str) else given
     if not rows:
-        pytest.skip("no PopQA in the labelled data")
+        pytest.skip("no PopQA in the labeled data")
     taken = [(row, part) for row, part in FACTS if "PopQA" in part["source"]]
     assert len(taken) >= 10
     for row, part in taken:

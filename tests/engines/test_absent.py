@@ -89,7 +89,7 @@ def test_texts_are_planned_without_the_model(
     row = {"entity": "Ada", "text": "Ada was born in 1815.", "claims": [claim]}
     (tmp_path / "texts.jsonl").write_text(json.dumps(row) + "\n")
     argv = ["run", "self_known", "--answers", str(tmp_path / "texts.jsonl"), "--model", GONE]
-    assert cli.execute([*argv, "--dry-run", "--cache", str(tmp_path)]) == 0
+    assert cli.execute([*argv, "--dry-run", "--set", f"cache={tmp_path}"]) == 0
     assert f"planned without {GONE}" in capsys.readouterr().out
 
 

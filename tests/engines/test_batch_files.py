@@ -164,7 +164,7 @@ def test_an_endpoint_without_batches_is_one_line(tmp_path: Path) -> None:
     with (
         BatchServer(batchless=True) as server,
         engine_of(server, tmp_path) as engine,
-        pytest.raises(InputError, match=r"support batch files \(status 404.*leave --batch-files"),
+        pytest.raises(InputError, match=r"support batch files \(status 404.*leave batch_files"),
     ):
         answers(engine, REQUESTS)
     assert list(tmp_path.rglob("*.json*")) == []
@@ -508,7 +508,7 @@ def test_a_run_in_files_keeps_to_its_limit_and_goes_on(
 def test_files_are_for_endpoints() -> None:
     with pytest.raises(InputError, match="batch-files is for endpoints, and this run uses none"):
         sayso.run("uncle", batch_files=True, limit=2)
-    with pytest.raises(InputError, match="batch files and --engine ray do not work together"):
+    with pytest.raises(InputError, match="batch files and --set engine=ray do not work together"):
         sayso.run("uncle", model="http://a/v1#m", batch_files=True, engine="ray", limit=2)
 
 

@@ -194,10 +194,11 @@ def test_a_check_and_a_judge_end_with_the_same_line(
     with BadServer(lambda n, b: fault) as server:
         name = f"{server.url}#bad"
         assert cli.execute(["check", name]) == 2
-        run = ["run", "uncle", "--limit", "1", "--judge", name, "--cache", str(tmp_path / "c")]
+        run = ["run", "uncle", "--limit", "1", "--judge", name, "--set", f"cache={tmp_path / 'c'}"]
         assert cli.execute([*run, "--out", str(tmp_path / "r")]) == 2
         assert (
-            cli.execute(["judge-check", name, "--limit", "2", "--cache", str(tmp_path / "c")]) == 2
+            cli.execute(["judge-check", name, "--limit", "2", "--set", f"cache={tmp_path / 'c'}"])
+            == 2
         )
         assert server.number <= 9
     out, err = capsys.readouterr()
@@ -573,7 +574,7 @@ def test_several_endpoints_of_one_model_need_a_router(name: str) -> None:
         with pytest.raises(InputError, match="put a router before several") as caught:
             refused()
         assert "\n" not in str(caught.value)
-    assert cli.execute(["run", "uncle", "--model", name, "--concurrency", "4"]) == 2
+    assert cli.execute(["run", "uncle", "--model", name, "--set", "concurrency=4"]) == 2
 
 
 def test_a_host_that_is_none_is_one_line() -> None:

@@ -26,8 +26,8 @@ KEY = "sk-test-0123456789abcdef"
 
 def command(folder: Path, server: BadServer, *more: str) -> list[str]:
     data = str(write(folder / "q.jsonl", records(WORLD)))
-    argv = ["run", "uncle", "--model", f"{server.url}#m", "--data", data, "--resamples", "100"]
-    return [*argv, "--out", str(folder / "run"), "--cache", str(folder / "cache"), *more]
+    argv = ["run", "uncle", "--model", f"{server.url}#m", "--data", data, "--set", "resamples=100"]
+    return [*argv, "--out", str(folder / "run"), "--set", f"cache={folder / 'cache'}", *more]
 
 
 @pytest.mark.parametrize("judge", ["rules", "the same"])
@@ -140,7 +140,7 @@ def test_a_run_that_lost_most_of_its_answers_ends_with_1(
 def test_more_than_half_of_the_answers_are_enough(tmp_path: Path) -> None:
     # one sample a fact: of five, one that is lost leaves open whether the fact is known
     with BadServer(spoiling(2, "filter-400"), choices=1) as server:
-        assert cli.execute(command(tmp_path, server, "--probe.k", "1")) == 0
+        assert cli.execute(command(tmp_path, server, "--set", "probe.k=1")) == 0
 
 
 def test_answers_cut_off_in_a_thought_are_lost_from_the_cache_too(
@@ -168,7 +168,7 @@ def test_a_study_or_a_run_of_all_protocols_that_lost_most_answers_ends_with_1(
     with BadServer(spoiling(6, "filter-400"), choices=1) as server:
         name = f"{server.url}#m"
         study = ["study", "--models", name, "--data", data, "--protocols", "uncle"]
-        argv = [*study, "--out", str(tmp_path / "study"), "--resamples", "100"]
+        argv = [*study, "--out", str(tmp_path / "study"), "--set", "resamples=100"]
         for _ in range(2):  # a finished cell stays as it is
             assert cli.execute(argv) == 1
             line = capsys.readouterr().err.splitlines()[-1]
@@ -191,7 +191,7 @@ def test_one_ctrl_c_sends_nothing_more_and_counts_nothing_as_failed(tmp_path: Pa
     """Four places, each answer takes 0.3 s: 92 requests would take seven seconds."""
     with BadServer(delay=0.3, choices=1) as server:
         process = subprocess.Popen(
-            [sys.executable, "-m", "sayso", *command(tmp_path, server, "--concurrency", "4")],
+            [sys.executable, "-m", "sayso", *command(tmp_path, server, "--set", "concurrency=4")],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -256,7 +256,7 @@ def test_draws_of_one_prompt_that_were_sampled_in_two_ways_are_told(
         "only)"
     )
     with Two(plan, choices=2, limit=1) as server:
-        assert cli.execute(command(tmp_path, server, "--concurrency", "1")) == 0
+        assert cli.execute(command(tmp_path, server, "--set", "concurrency=1")) == 0
     notices = RunFolder.open(tmp_path / "run").read_manifest().notices
     assert any(said in text for text in notices)
     (tmp_path / "alike").mkdir()

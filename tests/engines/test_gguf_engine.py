@@ -429,7 +429,7 @@ def test_a_run_loads_neither_torch_nor_transformers(pair: tuple[Any, Any], tmp_p
     code = (
         "import sys; from sayso.cli import main\n"
         f"code = main(['run', 'uncle', '--model', {pair[0].name!r}, '--data', 'builtin', "
-        f"'--limit', '1', '--answer.long-tokens', '40', '--out', {str(tmp_path / 'run')!r}])\n"
+        f"'--limit', '1', '--set', 'answer.long_tokens=40', '--out', {str(tmp_path / 'run')!r}])\n"
         "heavy = [n for n in ('torch', 'transformers') if n in sys.modules]\n"
         "assert not heavy, heavy\n"
     )

@@ -340,5 +340,5 @@ def test_the_dtype_that_only_the_weights_tell(tmp_path: Path) -> None:
         tmp_path / "m.safetensors",
     )
     assert load._stored_dtype(str(tmp_path)) == torch.float16
-    with pytest.raises(ValueError, match="pass --dtype"):
+    with pytest.raises(ValueError, match="pass --set dtype"):
         load._stored_dtype(str(tmp_path / "none"))

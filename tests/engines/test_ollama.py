@@ -279,7 +279,7 @@ def test_another_server_at_the_address_is_told(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_batch_files_are_refused(server: FakeOllama, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Ollama takes no batch files; leave --batch-files out"):
+    with pytest.raises(InputError, match="Ollama takes no batch files; leave batch_files out"):
         open_model("ollama:qwen2.5:0.5b", batches=str(tmp_path))
 
 
@@ -309,7 +309,7 @@ def test_a_run_takes_its_answers_from_the_cache_until_the_tag_moves(
 ) -> None:
     command = [
         "run", "uncle", "--model", "ollama:qwen2.5:0.5b", "--data", "builtin", "--limit", "1",
-        "--short-only", "--cache", str(tmp_path / "cache"),
+        "--set", "short_only=true", "--set", f"cache={tmp_path / 'cache'}",
     ]  # fmt: skip
 
     def asked(out: str) -> int:

@@ -25,8 +25,8 @@ LIMIT = "6"
 def command(server: BadServer, folder: Path, *more: str) -> list[str]:
     return [
         sys.executable, "-m", "sayso", "run", "uncle", "--model", f"{server.url}#bad",
-        "--limit", LIMIT, "--resamples", "100",
-        "--out", str(folder / "run"), "--cache", str(folder / "cache"), *more,
+        "--limit", LIMIT, "--set", "resamples=100",
+        "--out", str(folder / "run"), "--set", f"cache={folder / 'cache'}", *more,
     ]  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_kill_and_resume_counted_at_the_server(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_server_that_stalls_loses_nothing_that_it_answered(tmp_path: Path) -> None:
     with BadServer(lambda number, body: "ok" if number <= 20 else "hang", choices=1) as server:
-        process = subprocess.Popen(command(server, tmp_path, "--concurrency", "4"))
+        process = subprocess.Popen(command(server, tmp_path, "--set", "concurrency=4"))
         until = time.monotonic() + 120
         # the default: within half a second, although no further reply comes
         while committed(tmp_path) < 20:
@@ -116,7 +116,7 @@ def test_draws_of_a_run_killed_with_calls_in_flight_are_those_of_one_left_alone(
         finish(server, whole)
     with BadServer(choices=choices, delay=0.05) as server:
         for kill in range(3):
-            process = subprocess.Popen(command(server, killed, "--concurrency", "6"))
+            process = subprocess.Popen(command(server, killed, "--set", "concurrency=6"))
             target = server.number + 10 + 7 * kill
             while server.number < target:
                 assert process.poll() is None
@@ -141,7 +141,7 @@ def test_draws_of_a_run_killed_with_calls_in_flight_are_those_of_one_left_alone(
 
 def test_a_second_run_on_a_folder_says_who_is_writing_there(tmp_path: Path) -> None:
     with BadServer(delay=0.3) as server:
-        first = subprocess.Popen(command(server, tmp_path, "--concurrency", "2"))
+        first = subprocess.Popen(command(server, tmp_path, "--set", "concurrency=2"))
         while not (tmp_path / "run" / "manifest.json").exists():
             assert first.poll() is None
             time.sleep(0.01)

@@ -48,7 +48,7 @@ def test_the_commands_of_the_page_run(
     monkeypatch.chdir(tmp_path)
     answers(tmp_path / "answers.jsonl")
     run = ["run", "selective", "--answers", "answers.jsonl", "--nli", "rules", "--judge", "people",
-           "--resamples", "100", "--out", "runs/first"]  # fmt: skip
+           "--set", "resamples=100", "--out", "runs/first"]  # fmt: skip
     assert cli.execute(run) == 0
     typed = commands(GUARD)
     assert len(typed) == 3

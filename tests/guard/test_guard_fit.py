@@ -257,7 +257,7 @@ def test_a_run_is_fitted_by_form(tmp_path: Path, capsys: pytest.CaptureFixture[s
     answers = str(write(tmp_path / "a.jsonl", rows))
     run = str(tmp_path / "run")
     command = ["run", "selective", "--answers", answers, "--nli", "rules", "--out", run,
-               "--resamples", "200", "--judge", "people"]  # fmt: skip
+               "--set", "resamples=200", "--judge", "people"]  # fmt: skip
     assert cli.execute(command) == 0
     capsys.readouterr()
     assert cli.execute(["guard", "fit", run, "--score", "perplexity", "--max-error", ".15"]) == 0
@@ -335,7 +335,7 @@ def judged_run(folder: Path, n: int, *, plain: bool = True) -> Path:
         rows = [{**row, "answer": row["answer"].split(" indeed")[0]} for row in rows]
     answers, run = str(write(folder / "a.jsonl", rows)), folder / "run"
     command = ["run", "selective", "--answers", answers, "--nli", "rules", "--out", str(run),
-               "--resamples", "200", "--judge", "rules"]  # fmt: skip
+               "--set", "resamples=200", "--judge", "rules"]  # fmt: skip
     assert cli.execute(command) == 0
     return run
 

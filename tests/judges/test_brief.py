@@ -280,9 +280,9 @@ def test_a_brief_judge_signs_as_one_and_ignores_schemas(tmp_path: Path) -> None:
 
 def test_each_set_of_prompts_says_which_flag_sends_the_other() -> None:
     full, brief = (judge_prompt_uses("stance", False, True, kind) for kind in ("full", "brief"))  # type: ignore[arg-type]
-    assert full["judge_brief_doubt"] == "--judge-prompt brief"
+    assert full["judge_brief_doubt"] == "--set judge_prompt=brief"
     assert full["judge_stance"] == full["judge_again"] == ""
-    assert brief["judge_stance"] == "--judge-prompt full"
+    assert brief["judge_stance"] == "--set judge_prompt=full"
     assert {name for name, flag in brief.items() if not flag} == set(BRIEF)
     assert full.keys() == brief.keys()
 

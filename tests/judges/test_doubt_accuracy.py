@@ -69,7 +69,7 @@ def test_weights_without_a_fold_are_of_the_shipped_ones(monkeypatch: pytest.Monk
     assert judge_rules(*asked) == before
 
 
-@pytest.mark.slow  # 44 CPU seconds over all labelled texts
+@pytest.mark.slow  # 44 CPU seconds over all labeled texts
 def test_the_file_is_what_the_tool_writes(test_data: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "readers" / "accuracy.py"), "--check"],

@@ -1,6 +1,6 @@
 """Doubt that an answer mentions, gaps in other words, and what is left to opinion.
 
-The labelled answers of ``benchmarks/data/silence_written.jsonl`` come in twos that look alike; the
+The labeled answers of ``benchmarks/data/silence_written.jsonl`` come in twos that look alike; the
 pairs here are new. ``benchmarks/readers/doubt.py --written`` prints what is misread of the file.
 """
 

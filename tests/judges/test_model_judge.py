@@ -501,7 +501,7 @@ def test_a_judge_without_a_readable_reply_is_stopped_after_ten_requests(json_sch
     assert "\x1b" not in line
     assert "\n" not in line
     assert "judge-check judge-1" in line
-    assert "--judge-anyway" in line
+    assert "--set judge_anyway=true" in line
 
 
 def test_a_judge_that_declines_is_stopped() -> None:

@@ -1,7 +1,7 @@
 """Stances of one-line answers: one for each class of wording, and the known traps.
 
 More of each class stand in ``benchmarks/data/wordings_short.jsonl`` and are read in
-``test_wordings``. None of the sentences comes from labelled data.
+``test_wordings``. None of the sentences comes from labeled data.
 """
 
 from __future__ import annotations

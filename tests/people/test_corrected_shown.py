@@ -200,7 +200,7 @@ def test_what_labels_would_settle_asks_for_labels(labeled: Path) -> None:
 def test_a_difference_is_of_corrected_numbers_where_both_runs_have_labels(
     labeled: Path, plain: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    compared = ("compare", plain, labeled, "--allow", "model", "--resamples", 200)
+    compared = ("compare", plain, labeled, "--allow", "model", "--set", "resamples=200")
     assert "Corrected" not in call(capsys, *compared)[1]
     (raw,) = sayso.check_assertions(labeled, "KCR[short] >= -.5", base=plain, allow="model")
     assert raw.labels == 0

@@ -53,7 +53,9 @@ def test_a_judges_file_needs_a_model(tmp_path: Path) -> None:
     assert "judge_short.txt (for --judge MODEL)" in unsent(folder, "uncle")
     assert not unsent(folder, "uncle", judge="openai:gpt-4o")
     written(folder, judge_uncle=load_prompt("judge_uncle"))
-    assert "judge_uncle.txt (for --judge-labels uncle" in unsent(folder, "uncle", "openai:gpt-4o")
+    assert "judge_uncle.txt (for --set judge_labels=uncle" in unsent(
+        folder, "uncle", "openai:gpt-4o"
+    )
 
 
 def test_one_folder_serves_several_commands(

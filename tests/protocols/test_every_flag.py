@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sayso import cli
+from sayso.options import fields_of
 from sayso.protocols import PROTOCOLS
-from sayso.protocols.settings import flatten
 from support.endpoint import endpoint
 from support.tables import tabled
 
@@ -66,8 +66,10 @@ def test_the_table_has_every_setting_that_changes_what_is_asked() -> None:
     rows = [json.loads(line) for line in TABLE.read_text(encoding="utf-8").splitlines()]
     for protocol, plan in PROTOCOLS.items():
         words = {w for row in rows if row["protocol"] == protocol for w in row["flags"].split()}
-        tried = {word.lstrip("-").replace("-", "_").removeprefix("no_") for word in words}
-        settings = {name for name, _, stage in flatten(plan.Settings()) if stage == "collect"}
+        names = {word.partition("=")[0] for word in words if "=" in word}
+        tried = names | {w.lstrip("-").replace("-", "_") for w in words if w.startswith("--")}
+        fields = [field for field in fields_of(plan.Settings) if field.about["stage"] == "collect"]
+        settings = {field.name for field in fields}
         assert settings <= tried, f"{protocol}: add a row for {sorted(settings - tried)}"
 
 

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from sayso.options import check_types
+from sayso.options import check_values
 from sayso.protocols import PROTOCOLS, settings
 from sayso.records import InputError
 
@@ -40,7 +40,7 @@ def test_every_number_has_limits_and_is_refused_beyond_them(
     kind = type(default)
     assert meta.ge <= default <= meta.le
     for value in (kind(meta.ge), kind(meta.le)):
-        check_types(settings.replace(plan.Settings(), {name: value}))
+        check_values(settings.replace(plan.Settings(), {name: value}))
     for value in (kind(meta.ge - 1), kind(meta.le + 2), float("nan")):
         if value == value or kind is float:
             with pytest.raises(InputError, match=f"^{name} is .*; expected {meta.ge} to "):
@@ -48,6 +48,5 @@ def test_every_number_has_limits_and_is_refused_beyond_them(
 
 
 def test_a_word_that_is_no_choice_is_refused_by_its_dotted_name() -> None:
-    changed = settings.replace(PROTOCOLS["selective"].Settings(), {"p_ik.position": "first"})
     with pytest.raises(InputError, match=r"p_ik\.position is 'first'; expected one of last_prompt"):
-        check_types(changed)
+        settings.replace(PROTOCOLS["selective"].Settings(), {"p_ik.position": "first"})

@@ -43,7 +43,7 @@ def test_a_part_says_how_often_the_reader_is_right_and_no_more() -> None:
     part = right_part("j", "short answers", near)
     assert "j accepts" in part.sentence
     assert "(200 of 1,000 answers)" in part.sentence
-    assert part.sentence.endswith("the labelled answers nearest to this run: near.")
+    assert part.sentence.endswith("the labeled answers nearest to this run: near.")
     assert "is not known" in right_part("j", "paragraphs", None).sentence
     pairs = NearestPairs(share(7, 10), share(0, 10), share(5, 100), "T", "near", "people")
     assert "(7 of 10 pairs)" in contradictions_part("c", "short answers", pairs).sentence
@@ -103,7 +103,7 @@ def test_a_model_that_reads_wording_is_known_by_its_check() -> None:
     checked = faithful(manifest("openai:gpt-4o", "gpt-4o#p9c1", judge_check=CHECK), model)
     assert "it scored 14 of 17 hedges" in checked
     assert "it called 24 of 25 pairs" in checked
-    assert "it called 55 of 60 committed answers right or wrong as labelled" in checked
+    assert "it called 55 of 60 committed answers right or wrong as labeled" in checked
     # what the check says of another reader is not said of this one
     other = CHECK | {"words_by": "rules@5"}
     text = faithful(manifest("openai:gpt-4o", "gpt-4o#p9c1", judge_check=other), model)

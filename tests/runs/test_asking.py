@@ -319,7 +319,7 @@ def test_a_kind_of_request_is_tried_before_many_of_it_are_sent() -> None:
 def test_an_answer_without_a_price_ends_a_limited_run_but_is_kept(tmp_path: Path) -> None:
     engine = ScriptedEngine(paid(None))
     with Cache(tmp_path) as cache:
-        with pytest.raises(InputError, match="is unknown; pass --judge-price"):
+        with pytest.raises(InputError, match="is unknown; pass --set judge_price"):
             list(CachedEngine(engine, cache, who="judge", meter=Meter(5)).complete(ASKED))
         assert len(cache.get_many(_keys(engine))) == 1
         # a price of the user's own, and local models, need none in the replies

@@ -231,7 +231,7 @@ def test_a_misspelt_model_has_no_price_and_a_question(tmp_path: Path) -> None:
     asked = "unknown (give --price IN,OUT)"
     plan = estimate_job(job(tmp_path, "openai:gpt-4o-minni", "openai:gpt-4o-minii"))
     assert plan.prices["model"] == asked
-    assert plan.prices["judge"] == asked.replace("--price", "--judge-price")
+    assert plan.prices["judge"] == asked.replace("--price ", "--set judge_price=")
     assert plan.dollars is None
     assert asked in plan_text(plan)
     plan = estimate_job(job(tmp_path, "openai:of-my-own"))

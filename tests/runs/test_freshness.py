@@ -235,7 +235,7 @@ def test_an_old_cache_is_asked_anew_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["fresh", "stale_ok"])
 def test_flags_that_mean_nothing_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="expected True or False"):
+    with pytest.raises(InputError, match="expected true or false"):
         run(tmp_path, Served(), **{name: "yes"})
     if name == "stale_ok":
         with pytest.raises(InputError, match="stale-ok is for endpoints"):

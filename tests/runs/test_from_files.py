@@ -387,7 +387,8 @@ def test_the_command(
     monkeypatch.chdir(tmp_path)
     write(tmp_path, "t.jsonl", [labeled("Mira", "SSNNN"), labeled("Orm", "SSSSN")])
     assert (
-        cli.execute(["factuality", "t.jsonl", "--out", "run", "--resamples", "100", "--json"]) == 0
+        cli.execute(["factuality", "t.jsonl", "--out", "run", "--set", "resamples=100", "--json"])
+        == 0
     )
     found = json.loads(capsys.readouterr().out)
     rows = (

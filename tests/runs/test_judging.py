@@ -190,7 +190,7 @@ def test_the_dtype_of_a_local_judge_is_in_its_signature() -> None:
 
 
 def test_an_open_model_takes_no_settings_of_opening() -> None:
-    with pytest.raises(InputError, match="is open already: leave --judge-dtype out"):
+    with pytest.raises(InputError, match="is open already: leave judge_dtype out"):
         open_judge(judge_engine(truthful), JudgeOptions(judge_dtype="bfloat16"))
 
 
@@ -209,7 +209,7 @@ def test_judges_open_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_limit_that_cannot_be_kept_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the price of 'openai:nobody-knows' is unknown; give"):
         run(tmp_path, "run", "rules", "openai:nobody-knows", max_cost=1.0)
-    with pytest.raises(InputError, match="--judge-price IN,OUT"):
+    with pytest.raises(InputError, match="--set judge_price=IN,OUT"):
         run(tmp_path, "run", "openai:nobody-knows", "builtin", max_cost=1.0)
     assert not (tmp_path / "run").exists()
 
@@ -307,10 +307,10 @@ def test_nothing_answered_has_no_price() -> None:
     free = asked(lambda request: Generation(request, text="x", usage=Usage(1, 1)))
     assert bill(free, away) == ["price: answers unknown; --price IN,OUT sets token prices"]
     assert bill(there, free) == [
-        "price: answers $1.00, verdicts unknown; --judge-price IN,OUT sets token prices"
+        "price: answers $1.00, verdicts unknown; --set judge_price=IN,OUT sets token prices"
     ]
     assert bill(free, free) == [
-        "price: answers unknown, verdicts unknown; --price IN,OUT and --judge-price IN,OUT set "
+        "price: answers unknown, verdicts unknown; --price IN,OUT and --set judge_price=IN,OUT set "
         "token prices"
     ]
 
@@ -335,5 +335,5 @@ def test_a_judge_that_says_nothing_is_stopped_and_what_it_said_is_kept(tmp_path:
 
 
 def test_judge_anyway_is_true_or_false(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="judge_anyway is 'yes'; expected True or False"):
+    with pytest.raises(InputError, match="judge_anyway is 'yes'; expected true or false"):
         run(tmp_path, "run", judge_engine(truthful), judge_anyway="yes")

@@ -155,16 +155,18 @@ def test_options_reach_the_models_that_take_them(monkeypatch: pytest.MonkeyPatch
         return MIND.engine("base")  # type: ignore[return-value]
 
     monkeypatch.setattr(costs, "open_model", open_model)
-    argv = "run uncle --limit 1 --device cpu --dtype float16 --batch-size 4 --revision v1"
+    argv = (
+        "run uncle --limit 1 --device cpu --set dtype=float16 --set batch_size=4 --set revision=v1"
+    )
     assert cli.execute([*argv.split(), "--model", "hf:a/b", "--judge", "hf:judge"]) == 2
     assert opened["hf:a/b"] == {
         "device": "cpu", "dtype": "float16", "batch_size": 4, "revision": "v1",
     }  # fmt: skip
     assert opened["hf:judge"] == {"device": "cpu"}
-    loops = "run uncle --limit 1 --end-loops --model hf:a/c --judge hf:judge"
+    loops = "run uncle --limit 1 --set end_loops=true --model hf:a/c --judge hf:judge"
     assert cli.execute(loops.split()) == 2
     assert (opened["hf:a/c"], opened["hf:judge"]) == ({"end_loops": True}, {})
-    argv = "run uncle --limit 1 --patience 9 --timeout 8 --model openai:a --judge hf:judge2"
+    argv = "run uncle --limit 1 --set patience=9 --set timeout=8 --model openai:a --judge hf:judge2"
     assert cli.execute(argv.split()) == 2
     assert opened["openai:a"] == {"patience": 9.0, "timeout": 8.0}
     assert cli.execute([*argv.split(), "--dry-run"]) == 2
@@ -184,17 +186,17 @@ def test_score_opens_its_model_as_it_is_told(
         raise InputError("enough")
 
     monkeypatch.setattr(costs, "open_model", open_model)
-    local = "--device cpu --dtype float16 --batch-size 4 --revision v1"
+    local = "--device cpu --set dtype=float16 --set batch_size=4 --set revision=v1"
     assert cli.execute(["score", "a.jsonl", "--model", "hf:a/b", *local.split()]) == 2
     assert opened["hf:a/b"] == {
         "device": "cpu", "dtype": "float16", "batch_size": 4, "revision": "v1",
     }  # fmt: skip
-    remote = "--ask --patience 9 --timeout 8 --concurrency 2"
+    remote = "--ask --set patience=9 --set timeout=8 --set concurrency=2"
     assert cli.execute(["score", "a.jsonl", "--model", "openai:a", *remote.split()]) == 2
     assert opened["openai:a"] == {"patience": 9.0, "timeout": 8.0, "concurrency": 2}
     capsys.readouterr()
     assert cli.execute(["score", "a.jsonl", "--device", "cpu"]) == 2
-    assert "--device is for the model that gave the answers: pass --model too" in (
+    assert "device is for the model that gave the answers: pass --model too" in (
         capsys.readouterr().err
     )
 
@@ -210,12 +212,14 @@ def test_check_opens_its_model_as_it_is_told(
 
     monkeypatch.setattr("sayso.checks.model.open_model", open_model)
     assert (
-        cli.execute(["check", "hf:a/b", "--device", "cpu", "--dtype", "float16", "--patience", "3"])
+        cli.execute(
+            ["check", "hf:a/b", "--device", "cpu", "--set", "dtype=float16", "--set", "patience=3"]
+        )
         == 2
     )
     assert opened["hf:a/b"] == {"device": "cpu", "dtype": "float16"}
-    assert cli.execute(["check", "openai:a", "--patience", "3", "--device", "cpu"]) == 2
+    assert cli.execute(["check", "openai:a", "--set", "patience=3", "--device", "cpu"]) == 2
     assert opened["openai:a"] == {"patience": 3.0}
     capsys.readouterr()
-    assert cli.execute(["check", "openai:a", "--dtype", "float16"]) == 2
+    assert cli.execute(["check", "openai:a", "--set", "dtype=float16"]) == 2
     assert "dtype 'float16' is for models in this process" in capsys.readouterr().err

@@ -201,7 +201,7 @@ def test_the_command_makes_a_run_for_each_model(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    argv = ["run", "selective", "--answers", file.name, "--cache", "cache"]
+    argv = ["run", "selective", "--answers", file.name, "--set", "cache=cache"]
     assert cli.execute([*argv, "--out", "out"]) == 0
     said = capsys.readouterr()
     assert "abstention gap G" in " ".join(said.out.split())
@@ -237,7 +237,7 @@ def test_mistakes_in_the_command_are_one_line(
     for more, told in (
         (["--model", "builtin"], "with --answers expected one of the models in the files: a, b"),
         (["--data", "builtin"], "--answers replaces --data"),
-        (["--logprobs", "base2"], "multiply them by ln 2"),
+        (["--set", "logprobs=base2"], "multiply them by ln 2"),
         (["--columns", "answer=nope"], "names a missing column"),
         (["--name", "x"], "--name is for one model"),
         (["--price", "1,2"], "price applies only if a model is asked"),
@@ -246,7 +246,7 @@ def test_mistakes_in_the_command_are_one_line(
         error = capsys.readouterr().err.strip()
         assert told in error, error
         assert "\n" not in error
-    assert cli.execute(["run", "selective", "--logprobs", "none"]) == 2
+    assert cli.execute(["run", "selective", "--set", "logprobs=none"]) == 2
     assert "only for --answers" in capsys.readouterr().err
     assert not Path("runs").exists()
 
@@ -255,7 +255,7 @@ def test_every_protocol_that_the_file_allows(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    argv = ["run", "--answers", file.name, "--out", "all", "--cache", "cache"]
+    argv = ["run", "--answers", file.name, "--out", "all", "--set", "cache=cache"]
     assert cli.execute(argv) == 0
     said = capsys.readouterr()
     assert sorted(p.name for p in Path("all").iterdir()) == ["faithfulness", "selective"]
@@ -275,7 +275,7 @@ def test_a_study_of_answers(
     )  # fmt: skip
     assert (found.models, found.data) == (["a", "B"], ["mine"])
     assert found.numbers("selective")
-    argv = ["study", "--answers", file.name, "--protocols", "selective", "--cache", "cache"]
+    argv = ["study", "--answers", file.name, "--protocols", "selective", "--set", "cache=cache"]
     assert cli.execute([*argv, "--out", "t"]) == 0
     assert cli.execute([*argv, "--out", "t"]) == 0  # finished cells are used
     assert "2 of 2 cells were finished already" in capsys.readouterr().err
@@ -357,7 +357,7 @@ def test_texts_on_record_are_runs_of_self_known(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     written(Path("t.jsonl"), [*texts("a"), *texts("b")])
-    argv = ["run", "self_known", "--answers", "t.jsonl", "--cache", "cache"]
+    argv = ["run", "self_known", "--answers", "t.jsonl", "--set", "cache=cache"]
     assert cli.execute([*argv, "--out", "out"]) == 0
     assert "supported claims" in capsys.readouterr().out
     assert sorted(p.name for p in Path("out").iterdir()) == ["a", "b"]
@@ -368,7 +368,7 @@ def test_texts_on_record_are_runs_of_self_known(
     assert cli.execute(["compare", "out/a", "out/b"]) == 0
     assert "50.0 pp" in capsys.readouterr().out.replace("−", "-")
     # a model may be asked about the claims
-    assert cli.execute([*argv, "--model", "builtin", "--dry-run", "--modes", "direct"]) == 0
+    assert cli.execute([*argv, "--model", "builtin", "--dry-run", "--set", "modes=direct"]) == 0
     assert "asking claims, direct" in capsys.readouterr().out
 
 
@@ -378,7 +378,7 @@ def test_a_study_of_texts(
     monkeypatch.chdir(tmp_path)
     both = [*texts("a"), *texts("b")]
     written(Path("t.jsonl"), both)
-    argv = ["study", "--answers", "t.jsonl", "--cache", "cache", "--protocols", "self_known"]
+    argv = ["study", "--answers", "t.jsonl", "--set", "cache=cache", "--protocols", "self_known"]
     assert cli.execute([*argv, "--dry-run"]) == 0
     assert "self_known · a · t" in " ".join(capsys.readouterr().out.split())
     assert cli.execute([*argv, "--out", "s"]) == 0
@@ -409,7 +409,7 @@ def test_a_study_says_once_what_texts_lack(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    argv = ["study", "--answers", file.name, "--cache", "cache", "--out", "s"]
+    argv = ["study", "--answers", file.name, "--set", "cache=cache", "--out", "s"]
     assert cli.execute([*argv, "--protocols", "self_known", "selective"]) == 0
     told = capsys.readouterr().err
     lacking = "self_known needs long texts with labeled claims (columns text and claims)"
@@ -417,7 +417,7 @@ def test_a_study_says_once_what_texts_lack(
     assert "left out: self_known of a, b/../<b>: " in told
     # files of texts alone, and every protocol
     written(Path("t.jsonl"), texts("a"))
-    assert cli.execute(["study", "--answers", "t.jsonl", "--cache", "cache", "--out", "u"]) == 0
+    assert cli.execute(["study", "--answers", "t.jsonl", "--set", "cache=cache", "--out", "u"]) == 0
     found = sayso.study(["u"], resamples=100)
     assert found.protocols == ["self_known"]
 
@@ -429,7 +429,7 @@ def test_self_known_refuses_answers_without_claims_in_one_line(
     bare = [{key: row[key] for key in ("topic", "text", "model")} for row in texts("a")]
     written(Path("bare.jsonl"), bare)
     for given in (file.name, "bare.jsonl"):
-        argv = ["run", "self_known", "--answers", given, "--cache", "cache", "--out", "s"]
+        argv = ["run", "self_known", "--answers", given, "--set", "cache=cache", "--out", "s"]
         assert cli.execute(argv) == 2
         told = capsys.readouterr().err
         assert "self_known needs long texts with labeled claims" in told
@@ -442,5 +442,5 @@ def test_the_old_name_says_what_it_is_now(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     written(Path("t.jsonl"), texts("a"))
-    assert cli.execute(["factuality", "t.jsonl", "--cache", "cache", "--out", "old"]) == 0
+    assert cli.execute(["factuality", "t.jsonl", "--set", "cache=cache", "--out", "old"]) == 0
     assert "factuality is now `sayso run self_known --answers FILES`" in capsys.readouterr().err

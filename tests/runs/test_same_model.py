@@ -70,7 +70,7 @@ def test_another_model_stops_the_run_and_nothing_is_overwritten(tmp_path: Path, 
     engine = Served(CHANGES[name])
     with pytest.raises(InputError, match="the model behind m has changed") as caught:
         run(tmp_path, engine)
-    for way in ("--model-version", "--fresh", "--stale-ok"):
+    for way in ("--set model_version", "--fresh", "--set stale_ok=true"):
         assert way in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(engine.requests) == 3
@@ -106,7 +106,7 @@ def test_stale_ok_goes_on_with_a_caution(tmp_path: Path) -> None:
     result = run(tmp_path, engine := Served(OTHER), stale_ok=True)
     assert len(engine.requests) == 3
     assert result.estimates == first.estimates
-    (caution,) = [c for c in result.manifest.cautions if "--stale-ok" in c]
+    (caution,) = [c for c in result.manifest.cautions if "--set stale_ok=true" in c]
     assert "The model behind this name has changed" in caution
     assert result.manifest.cached["asked again"] == 3
     assert result.manifest.cached["different"] >= 2

@@ -46,12 +46,12 @@ def test_commands_work_on_the_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = str(run.path)
-    assert cli.execute(["measure", folder, "--rouge-threshold", "0.3"]) == 0
+    assert cli.execute(["measure", folder, "--set", "rouge_threshold=0.3"]) == 0
     assert "printed only" in capsys.readouterr().out
     assert cli.execute(["report", folder]) == 0
-    assert cli.execute(["compare", folder, folder, "--resamples", "100"]) == 0
+    assert cli.execute(["compare", folder, folder, "--set", "resamples=100"]) == 0
     assert "0.00 [0.00, 0.00]" in " ".join(capsys.readouterr().out.split())
-    assert cli.execute(["measure", folder, "--probe.k", "3"]) == 2
+    assert cli.execute(["measure", folder, "--set", "probe.k=3"]) == 2
     assert "probe.k is not a setting of this run" in capsys.readouterr().err
     assert cli.execute(["run", "selective", "--nli", "no/such-model-here", "--limit", "2"]) == 2
     assert "no/such-model-here" in capsys.readouterr().err

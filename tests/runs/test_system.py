@@ -136,8 +136,8 @@ def test_a_model_that_takes_none_says_so_in_one_line(tmp_path: Path) -> None:
 
 def command(folder: Path, *more: str) -> list[str]:
     return [
-        *("run", "uncle", "--model", "builtin", "--limit", "1", "--probe.k", "1"),
-        *("--out", str(folder / "run"), "--cache", str(folder / "cache"), *more),
+        *("run", "uncle", "--model", "builtin", "--limit", "1", "--set", "probe.k=1"),
+        *("--out", str(folder / "run"), "--set", f"cache={folder / 'cache'}", *more),
     ]
 
 

@@ -564,7 +564,7 @@ def test_the_command_asks_a_model(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     write(tmp_path, "t.jsonl", [text("Mira Toll", "SNSIN"), text("Orm Bask", "SSNNS")])
-    own = ["--cache", "cache", "--resamples", "100"]
+    own = ["--set", "cache=cache", "--set", "resamples=100"]
     dry = ["factuality", "t.jsonl", "--model", "openai:gpt-4o", "--dry-run", *own]
     assert cli.execute(dry) == 0
     shown = capsys.readouterr().out
@@ -575,11 +575,11 @@ def test_the_command_asks_a_model(
     assert 0 < low < high
     assert not (tmp_path / "runs").exists()
     command = ["factuality", "t.jsonl", "--model", "builtin", "--device", "cpu", "--out", "run"]
-    assert cli.execute([*command, *own, "--modes", "direct,qa_none", "--json"]) == 0
+    assert cli.execute([*command, *own, "--set", "modes=direct,qa_none", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {e["where"].get("mode") for e in rows if e["name"] == "SK"} == {"direct", "qa_none"}
     assert (tmp_path / "run" / "report.html").exists()
-    assert cli.execute(["factuality", "t.jsonl", "--concurrency", "3"]) == 2
+    assert cli.execute(["factuality", "t.jsonl", "--set", "concurrency=3"]) == 2
     assert "concurrency is for endpoints" in capsys.readouterr().err
     assert cli.execute(["factuality", "t.jsonl", "--columns", "topic=who"]) == 2
     assert "names a missing column" in capsys.readouterr().err

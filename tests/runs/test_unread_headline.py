@@ -39,9 +39,9 @@ def run_of(protocol: str, folder: Path, model: str) -> tuple[int, Path]:
     if protocol == "selective":
         table = folder / "q.jsonl"
         table.write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS), encoding="utf-8")
-        data = ["--data", f"file:{table}", "--no-words", "--draws.k", "2"]
+        data = ["--data", f"file:{table}", "--set", "words=false", "--set", "draws.k=2"]
     elif protocol == "faithfulness":
-        data += ["--methods", "vanilla", "--draws.k", "2"]
+        data += ["--methods", "vanilla", "--set", "draws.k=2"]
     out = folder / "run"
     return cli.execute(["run", protocol, "--model", model, *data, "--out", str(out)]), out
 
@@ -147,7 +147,7 @@ def test_answers_told_to_voice_doubt_that_are_empty_are_counted(tmp_path: Path) 
 
     with endpoint(say) as address:
         argv = ["run", "selective", "--model", f"{address}#m", "--data", f"file:{table}"]
-        assert cli.execute([*argv, "--draws.k", "2", "--out", str(tmp_path / "run")]) == 0
+        assert cli.execute([*argv, "--set", "draws.k=2", "--out", str(tmp_path / "run")]) == 0
     results = Results(sayso.measure(tmp_path / "run").estimates)
     coverage = results.get("coverage_of_words", form="short", against="rules", score="words")
     assert (coverage.n, coverage.missing) == (1, 3)

@@ -182,7 +182,7 @@ def test_functions_of_the_users_own_stay_in_this_process(tmp_path: Path) -> None
 
 def test_jobs_are_one_or_more(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", rows_of(3))
-    with pytest.raises(InputError, match="--jobs 0: expected 1 or more"):
+    with pytest.raises(InputError, match="jobs is 0; expected 1 or more"):
         scored(path, "out", jobs=0)
 
 

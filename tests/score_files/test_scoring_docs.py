@@ -52,6 +52,5 @@ def test_every_column_and_flag_is_explained(capsys: pytest.CaptureFixture[str]) 
         assert not used or name in ("id", "aliases") or f"`{name}`" in DOC, name
     cli.execute(["score", "--help"])
     flags = set(re.findall(r"--[a-z][a-z-]+", capsys.readouterr().out))
-    known = {"--help", "--help-all", "--version", "--seed", "--cache", "--format", "--config"}
-    known |= {"--no-end-loops"}
+    known = {"--help", "--help-all", "--version", "--seed", "--set", "--format", "--config"}
     assert {flag for flag in flags if flag not in DOC} <= known

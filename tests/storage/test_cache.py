@@ -681,7 +681,9 @@ def test_a_read_only_folder_is_one_line(tmp_path: Path, monkeypatch: pytest.Monk
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(cache.os, "open", refuse)
-    with pytest.raises(InputError, match="Permission denied; choose another folder with --cache"):
+    with pytest.raises(
+        InputError, match="Permission denied; choose another folder with --set cache="
+    ):
         Cache(tmp_path)
 
 

@@ -155,7 +155,7 @@ def test_the_cache_follows_no_link(tmp_path: Path, treasure: Path, suffix: str) 
     place = cache / f"replies.sqlite{suffix}"
     place.symlink_to(treasure / "new" if suffix == ".lock" else treasure / "letter.html")
     before = contents(treasure)
-    with pytest.raises(InputError, match=r"replies.sqlite.* is a symbolic link.*--cache"):
+    with pytest.raises(InputError, match=r"replies.sqlite.* is a symbolic link.*cache="):
         Cache(cache)
     assert contents(treasure) == before
     assert place.is_symlink()
@@ -238,7 +238,7 @@ def test_a_loop_of_links_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     asked = ["run", "uncle", "--limit", "1"]
     for words in (
         [*asked, "--out", loop],
-        [*asked, "--cache", loop, "--out", out],
+        [*asked, "--set", f"cache={loop}", "--out", out],
         [*asked, "--data", loop],
         [*asked, "--data", f"{loop}.jsonl"],
         [*asked, "--data", str(mixed / "q.jsonl")],
@@ -261,7 +261,7 @@ def test_a_loop_of_links_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
         ["build", loop],
         ["check", f"hf:{loop}"],
         ["check", f"hf:{mixed}"],
-        ["judge-check", "rules", "--labelled", loop],
+        ["judge-check", "rules", "--labeled", loop],
     ):
         assert cli.execute(words) == 2, words
         error = capsys.readouterr().err

@@ -169,8 +169,17 @@ def test_a_study_writes_its_figures(
     made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "o"
-    shared = ["study", str(made), "--out", str(out), "--resamples", "100", "--allow", "thinking"]
-    figures = ["--layout", "board", "--figures", "svg,json", "--figure-width", "8.4cm"]
+    shared = [
+        "study",
+        str(made),
+        "--out",
+        str(out),
+        "--set",
+        "resamples=100",
+        "--allow",
+        "thinking",
+    ]
+    figures = ["--layout", "board", "--figures", "svg,json", "--set", "figure_width=8.4cm"]
     assert cli.execute([*shared, *figures]) == 0
     told = capsys.readouterr().err
     names = sorted(file.name for file in (out / "figures").iterdir())

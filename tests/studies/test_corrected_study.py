@@ -205,7 +205,7 @@ def test_raw_numbers_can_be_asked_for(
     assert number(study).means == number(found, judged=True).means
     assert not any(row["corrected"] for row in study.table())
     capsys.readouterr()
-    words = ["study", str(labeled), "--out", str(tmp_path), "--resamples", "200", "--json"]
+    words = ["study", str(labeled), "--out", str(tmp_path), "--set", "resamples=200", "--json"]
     for flags, expected in (([], True), (["--raw"], False)):
         cli.execute([*words, *flags])
         rows = json.loads(capsys.readouterr().out)
@@ -248,7 +248,7 @@ def test_labels_that_cannot_be_read_do_not_stop_a_study_of_the_judges_numbers(
     runs = tmp_path / "runs"
     shutil.copytree(labeled, runs)
     (runs / "plain" / "one" / "labels.sqlite").write_bytes(b"no database" * 99)
-    words = ["study", str(runs), "--out", str(tmp_path / "out"), "--resamples", "100"]
+    words = ["study", str(runs), "--out", str(tmp_path / "out"), "--set", "resamples=100"]
     assert cli.execute(words) == 2
     assert "labels.sqlite" in capsys.readouterr().err
     assert cli.execute([*words, "--raw"]) == 0

@@ -102,7 +102,7 @@ def test_a_tool_beside_people_on_the_same_texts(tmp_path: Path) -> None:
         del row["annotations"]
     bare.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for file in (people, bare):
-        argv = ["run", "self_known", "--answers", str(file), "--modes", "none"]
+        argv = ["run", "self_known", "--answers", str(file), "--set", "modes=none"]
         source = "builtin" if file == bare else "none"
         argv += ["--knowledge", source, "--out", str(tmp_path / "runs" / file.stem)]
         assert cli.execute(argv) == 0

@@ -547,7 +547,7 @@ def test_the_commands_of_the_papers_page_run(
     content, (checked, study, *rest) = written("papers.md")
     Path("papers.yaml").write_text(content, encoding="utf-8")
     assert len(rest) == 4
-    few = ("--resamples", "100")
+    few = ("--set", "resamples=100")
     walk([checked, [*study, "--dry-run"], *([*words, *few] for words in rest)], capsys)
 
 
@@ -642,7 +642,7 @@ def test_the_commands_of_the_studies_page_run(
 
 def test_flags_are_a_study_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["study", "--models", "builtin", "--protocols", "uncle", "--limit", "2", "--out",
-            str(tmp_path / "flags"), "--cache", str(tmp_path / "cache")]  # fmt: skip
+            str(tmp_path / "flags"), "--set", f"cache={tmp_path / 'cache'}"]  # fmt: skip
     assert cli.execute([*argv, "--dry-run"]) == 0
     told = capsys.readouterr().out
     assert "requests still to ask" in told
@@ -664,10 +664,19 @@ def test_flags_say_where_every_cell_computes(
     monkeypatch.setattr("sayso.cli.studying._price", lambda grid, as_json: priced.append(grid))
     (tmp_path / "one.yaml").write_text("models: [builtin]\nprotocols: [uncle]\njobs: 3\n")
     argv = ["study", str(tmp_path / "one.yaml"), "--dry-run"]
-    more = ["--engine", "ray", "--ray-address", "head:6379", "--ray-actors", "2", "--jobs", "1"]
+    more = [
+        "--set",
+        "engine=ray",
+        "--set",
+        "ray_address=head:6379",
+        "--set",
+        "ray_actors=2",
+        "--set",
+        "jobs=1",
+    ]
     assert cli.execute([*argv, *more]) == 0
     assert cli.execute(argv) == 0
-    argv = ["study", "--models", "http://h/v1#m", "--dry-run", "--batch-files"]
+    argv = ["study", "--models", "http://h/v1#m", "--dry-run", "--set", "batch_files=true"]
     assert cli.execute(argv) == 0
     spread, plain, batches = (grid.cells[0].job for grid in priced)
     named = ("engine", "ray_address", "ray_actors", "jobs", "batch_files")
@@ -683,8 +692,8 @@ def test_flags_say_where_every_cell_computes(
         (("none",), "none: does not exist"),
         (("none.yaml",), "none.yaml: does not exist"),
         (("a.yaml", "b.yaml"), "expected one YAML file, or folders"),
-        ((".", "--models", "builtin"), "leave --models"),
-        ((".", "--sampling-seeds", "1", "2"), "leave --models"),
+        ((".", "--models", "builtin"), "leave models out"),
+        ((".", "--set", "sampling_seeds=1,2"), "leave sampling_seeds out"),
         (("--answers", "a", "--prompt-folders", "wording-1"), "leave prompt_folders out"),
         (("--models", "builtin", "--layout", "x", "--dry-run"), "layout 'x' is unknown"),
         (

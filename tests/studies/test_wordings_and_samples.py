@@ -291,7 +291,7 @@ def test_flags_name_folders_and_seeds(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     argv = ["study", "--models", "builtin", "--protocols", "uncle", "--limit", "2", "--dry-run"]
-    more = ["--prompt-folders", "wording-1", "wording-3", "--sampling-seeds", "0", "4", "--json"]
+    more = ["--prompt-folders", "wording-1", "wording-3", "--set", "sampling_seeds=0,4", "--json"]
     assert cli.execute([*argv, *more]) == 0
     cells = json.loads(capsys.readouterr().out)["cells"]
     rows = [f"builtin · wording-{w} · seed {s}" for w in (1, 3) for s in (0, 4)]

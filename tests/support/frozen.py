@@ -347,7 +347,14 @@ def _watched(folder: Path) -> Iterator[str]:
     """Yield the events and the states of a watch of a whole log, and of one that goes on."""
     guard = folder / "guard.json"
     as_read_today(folder / "watch.json")
-    command = ("watch", folder / "log.jsonl", "--against", folder / "earlier.jsonl", "--once")
+    command = (
+        "watch",
+        folder / "log.jsonl",
+        "--against",
+        folder / "earlier.jsonl",
+        "--set",
+        "once=true",
+    )
     for state, flags in (
         ("new.json", ("--every", "50", "--page", folder / "watch.html", "--keep-guard")),
         (
@@ -468,7 +475,7 @@ COMPARED = {
 def studied(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the numbers of a stored study, its tables as CSV, and the layouts of papers."""
     (study,) = copied(folder, "study")
-    rows: Any = printed("study", study, "--resamples", str(FEW), "--json")[0]
+    rows: Any = printed("study", study, "--set", f"resamples={FEW}", "--json")[0]
     assert (study / "index.html").is_file()
     for protocol in PROTOCOLS:
         yield (
@@ -540,7 +547,7 @@ def asserted(folder: Path) -> Iterator[tuple[str, list[str]]]:
         lines += _decided(run, found)
     for (a, b), texts in COMPARED.items():
         flags = [word for text in texts for word in ("--assert", text)]
-        flags += ["--resamples", str(FEW)]
+        flags += ["--set", f"resamples={FEW}"]
         code = 1 if "FA[long] >= .6" in texts else 3
         found = printed("compare", study / a, study / b, *flags, *files, code=code)[0]
         lines += _decided(f"{b} minus {a}", found)
@@ -606,7 +613,7 @@ def checked(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the findings on a scripted model and on the offline judge."""
     found = sayso.check(Urn(top_k=9))
     yield "check.model", [f"{one.what}\t{one.answer}" for one in found.findings]
-    judge = printed("judge-check", "rules", "--labelled", "silence", "--json")
+    judge = printed("judge-check", "rules", "--labeled", "silence", "--json")
     yield "check.judge", [n for n in _flat(judge, "judge") if "seconds" not in n]
 
 
@@ -615,7 +622,7 @@ def imported(folder: Path) -> Iterator[tuple[str, list[str]]]:
     lines = []
     for number, file in enumerate(sorted(TOOLS.iterdir())):
         out = folder / str(number)
-        settings = ("--draws.k", "0", "--known-k", "0", "--resamples", "200")
+        settings = ("--set", "draws.k=0", "--set", "known_k=0", "--set", "resamples=200")
         with contextlib.suppress(json.JSONDecodeError):
             printed("run", "selective", "--answers", file, "--out", out, "--json", *settings)
         for manifest in sorted(out.rglob("manifest.json")):

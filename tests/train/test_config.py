@@ -24,17 +24,17 @@ from support.tables import tabled
 @pytest.mark.parametrize(
     ("config", "told"),
     [
-        ({"recipe": "calibrated", "xi": 0.9}, "--xi 0.9 would change nothing"),
+        ({"recipe": "calibrated", "xi": 0.9}, "xi=0.9 would change nothing"),
         ({"recipe": "mix", "plain_from": 0.9}, "--recipe calibrated does"),
         ({"stages": "sft", "dpo_rows": 9}, "ends before DPO"),
         ({"style": "paper", "against": 1.0}, "--style known does"),
-        ({"recipe": "calibrated", "theta": 0.5}, "--plain-from"),
+        ({"recipe": "calibrated", "theta": 0.5}, "plain_from"),
         ({"recipe": "long", "style": "paper", "theta": 0.5}, "fact by fact"),
         ({"recipe": "short", "paragraphs": 2}, "need no paragraph"),
         ({"recipe": "calibrated", "equal_rows": True}, "of recipes short, long and mix"),
-        ({"recipe": "mix", "pairs": "logu"}, "--rows.pairs logu .*--style paper"),
-        ({"style": "paper", "cut": "all"}, "--rows.cut all .*--rows.pairs logu makes more"),
-        ({"style": "paper", "words": ("maybe",)}, "--rows.words maybe .*--style known"),
+        ({"recipe": "mix", "pairs": "logu"}, "pairs=logu .*--style paper"),
+        ({"style": "paper", "cut": "all"}, "cut=all .*--set pairs=logu makes more"),
+        ({"style": "paper", "words": ("maybe",)}, "words=maybe .*--style known"),
     ],
 )
 def test_a_given_setting_that_nothing_reads_is_refused(config: dict[str, Any], told: str) -> None:

@@ -34,7 +34,7 @@ def test_too_few_steps_are_told_with_what_to_do() -> None:
     assert steps_text("sft", 282) == "SFT takes 282 optimizer steps"
     few = steps_text("dpo", 4)
     assert few.startswith("DPO takes 4 optimizer steps: too few to train anything")
-    assert "--dpo-epochs" in few
+    assert "dpo_epochs" in few
     assert "1 optimizer step:" in steps_text("sft", 1)
 
 

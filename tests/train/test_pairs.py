@@ -119,7 +119,7 @@ def test_too_few_draws_say_how_to_get_more() -> None:
         check_draws([short_fact("c" * 10), short_fact("ccccc", entity="Bo")], 10)
     assert str(told.value) == (
         "1 of 2 questions have fewer than 10 draws, first 'Where was Bo born?' with 5: ask for "
-        "them with `sayso run uncle --split train --probe.k 10`"
+        "them with `sayso run uncle --set split=train --set probe.k=10`"
     )
 
 

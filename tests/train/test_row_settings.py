@@ -160,7 +160,7 @@ def test_calibrated_rows_are_refused_by_their_wording_not_by_what_is_right() -> 
     plain, hedged = ([SimpleNamespace(chosen=word)] * 12 for word in words)
     settings = RowSettings(plain_from=0.8)
     check_worded([*plain, *hedged], settings)  # type: ignore[list-item]
-    few = r"only {} of {} rows {}: .* {} --plain-from \(it is 0\.8\)"
+    few = r"only {} of {} rows {}: .* {} plain_from \(it is 0\.8\)"
     with pytest.raises(InputError, match=few.format(3, 15, "without a hedge", "a lower")):
         check_worded([*plain[:3], *hedged], settings)  # type: ignore[list-item]
     with pytest.raises(InputError, match=few.format(0, 12, "with one", "a higher")):

@@ -60,8 +60,9 @@ def test_every_xi_trains_on_as_many_rows_and_a_second_call_trains_nothing(
     with pytest.raises(SystemExit) as stopped:
         main([
             "train", str(base), "--sweep", "xi", "--values", "0.2,0.6", "--stages", "sft",
-            "--train-limit", "10", "--paragraphs", "0", "--sft-epochs", "1", "--resamples", "100",
-            "--cache", str(base.parent / "cache"), "--out", str(folder),
+            "--train-limit", "10", "--paragraphs", "0",
+            "--set", "sft_epochs=1", "--set", "resamples=100",
+            "--set", f"cache={base.parent / 'cache'}", "--out", str(folder),
         ])  # fmt: skip
     assert not stopped.value.code
     printed = capsys.readouterr().out
@@ -87,8 +88,9 @@ def test_short_long_and_mix_have_equally_many_rows_by_a_flag(
     for recipe in ("short", "long", "mix"):
         with pytest.raises(SystemExit) as stopped:
             main([
-                "train", str(base), "--recipe", recipe, "--equal-rows", "--train-limit", "14",
-                "--export", "trl", "--cache", str(base.parent / "cache"),
+                "train", str(base), "--recipe", recipe, "--set", "equal_rows=true",
+                "--train-limit", "14",
+                "--export", "trl", "--set", f"cache={base.parent / 'cache'}",
                 "--out", str(tmp_path / recipe),
             ])  # fmt: skip
         assert not stopped.value.code
@@ -105,7 +107,7 @@ def test_short_long_and_mix_have_equally_many_rows_by_a_flag(
     with pytest.raises(SystemExit) as stopped:  # other rows: another training
         main([
             "train", str(base), "--train-limit", "14", "--export", "trl",
-            "--cache", str(base.parent / "cache"), "--out", str(tmp_path / "mix"),
+            "--set", f"cache={base.parent / 'cache'}", "--out", str(tmp_path / "mix"),
         ])  # fmt: skip
     assert stopped.value.code == 2
     assert "contains a training with equal_rows True" in capsys.readouterr().err

@@ -558,10 +558,10 @@ def test_a_whole_training_on_the_built_in_model(
     pytest.importorskip("trl")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "cache"))
-    quick = "--split dev --limit 10 --resamples 100"
+    quick = "--split dev --limit 10 --set resamples=100"
     assert cli.execute(f"run uncle {quick} --out base".split()) == 0
-    sizes = "--train-limit 12 --sft-rows 40 --dpo-rows 20 --sft-epochs 1 --paragraphs 0"
-    words = f"train base --out trained {sizes} --methods unc_few --resamples 100".split()
+    sizes = "--train-limit 12 --set sft_rows=40 --set dpo_rows=20 --set sft_epochs=1 --paragraphs 0"
+    words = f"train base --out trained {sizes} --methods unc_few --set resamples=100".split()
     assert cli.execute(words) == 0, capsys.readouterr().err
     told = capsys.readouterr()
     assert "seed 0: SFT on" in told.err

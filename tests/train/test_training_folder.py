@@ -202,7 +202,14 @@ def test_a_dry_run_prices_the_samples_and_loads_no_weights(
     monkeypatch.setattr("sayso.train.trainers.open_base_model", never)
     monkeypatch.setattr("sayso.engines.hf.load.open_causal", never)
     before = sorted(built_in.parent.iterdir())
-    argv = ["train", str(built_in), "--train-limit", "4", "--cache", str(built_in.parent / "cache")]
+    argv = [
+        "train",
+        str(built_in),
+        "--train-limit",
+        "4",
+        "--set",
+        f"cache={built_in.parent / 'cache'}",
+    ]
     assert cli.execute([*argv, "--dry-run"]) == 0
     # 4 entities of 6 questions: 10 probes and an answer of each; a paragraph, and 4 draws of it
     assert "asking draws 284 0" in " ".join(capsys.readouterr().out.split())
@@ -217,7 +224,7 @@ def test_what_somebody_else_s_run_names_gets_no_key_and_no_file(
     theirs = Path(shutil.copytree(built_in, tmp_path / "theirs"))
     path = theirs / "manifest.json"
     told = json.loads(path.read_text())
-    told["command"] = f"sayso run uncle --cache {tmp_path / 'chosen'}"
+    told["command"] = f"sayso run uncle --set cache={tmp_path / 'chosen'}"
     path.write_text(json.dumps(told))
     monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "own"))
     assert open_base_run(theirs).cache == tmp_path / "own"

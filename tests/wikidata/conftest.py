@@ -12,7 +12,7 @@ import pytest
 def packed_excerpt(test_data: Path) -> Path:
     file = test_data / "wikidata" / "entities.dump.json.bz2"
     if not file.is_file():
-        pytest.skip("no excerpt of a dump in the labelled data")
+        pytest.skip("no excerpt of a dump in the labeled data")
     return file
 
 

@@ -113,7 +113,7 @@ def test_it_asks_what_our_file_asks_and_its_golds_mean_the_same(built: Path) -> 
 def test_uncle_runs_on_the_plain_file(built: Path, tmp_path: Path) -> None:
     words = ["run", "uncle", "--data", str(built / "questions.uncle.json"), "--limit", "2"]
     out = tmp_path / "run"
-    assert cli.execute([*words, "--model", "builtin", "--probe.k", "1", "--out", str(out)]) == 0
+    assert cli.execute([*words, "--model", "builtin", "--set", "probe.k=1", "--out", str(out)]) == 0
     assert (out / "report.html").is_file()
 
 

@@ -171,7 +171,7 @@ def judged_answers(folder: Path, rows: Iterable[Row]) -> Iterator[Judged]:
         verdict = judge_rules(row.question, golds, row.answer)
         yield Judged("evouna-right", "short", row.answer, row.right, verdict)
     for text in rows:
-        if text.source == "evouna":  # people labelled all of these
+        if text.source == "evouna":  # people labeled all of these
             continue
         pairs = [(label.question, [Gold(gold) for gold in label.golds]) for label in text.labels]
         for label, verdict in zip(text.labels, verdicts_of(text, pairs), strict=True):

@@ -57,7 +57,7 @@ def lines(name: str) -> list[dict[str, Any]]:
 
 
 def paired(rows: list[dict[str, Any]]) -> Iterator[Example]:
-    """Yield the texts of labelled pairs of which it follows whether they answer."""
+    """Yield the texts of labeled pairs of which it follows whether they answer."""
     sides = [((r["question"], r["a"]), (r["question"], r["b"]), r["label"]) for r in rows]
     told = {one for *both, label in sides if label != "missing" for one in both}
     none = {

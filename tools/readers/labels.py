@@ -111,7 +111,7 @@ def worded(wording: str, answer: str) -> str:
 class Label(NamedTuple):
     """One aspect of a text: what was asked, its stance by each reader, and where it is spoken of.
 
-    ``stance`` is ``None`` where readers differ or nobody labelled it.
+    ``stance`` is ``None`` where readers differ or nobody labeled it.
     """
 
     question: str

@@ -8,7 +8,7 @@ Training also writes the weights of :mod:`folds`, each without a fifth of the qu
 "folds", which the weights in use have learned from.
 
 ``SAYSO_TEST_DATA`` names the folder of the public texts, ``SAYSO_STANCE_LABELS`` a file of your own
-labelled answers, in the format of ``benchmarks/data/stance.jsonl``. Needs scikit-learn. The same
+labeled answers, in the format of ``benchmarks/data/stance.jsonl``. Needs scikit-learn. The same
 texts give the same weights. Whoever changes the reader by what ``--aside`` shows must set other
 texts aside.
 """

@@ -129,7 +129,7 @@ class JudgeCheckResult(Plotted, JudgeCheck, frozen=True, kw_only=True):
 
     @property
     def answers(self) -> AnswerTable[CheckedAnswer]:
-        """The labelled answers: ``answers.where(agrees=False)`` are those judged otherwise."""
+        """The labeled answers: ``answers.where(agrees=False)`` are those judged otherwise."""
         what = f"the check of {line(self.signature, 60)}"
         return AnswerTable(what, CheckedAnswer, SHOWN, lambda: self.rows)
 
@@ -194,6 +194,7 @@ def _agreed(part: SetResult) -> str:
 def judge_check(
     judge: str | Judge | Engine,
     *,
+    labeled: str | Path | None = None,
     labelled: str | Path | None = None,
     columns: str | Mapping[str, str] = "",
     limit: int | None = None,
@@ -205,13 +206,15 @@ def judge_check(
     """Check a judge and keep the result for the reports of later runs.
 
     ``judge`` is a name as on the command line, a judge, or an engine that is to judge.
-    ``labelled`` is a file of labelled answers (:func:`read_labelled`), ``columns`` names its
-    columns; ``"silence"`` is a set of ours (``silence.md``). ``limit`` takes so many answers of
-    each set; such a check, or one on "silence", is returned but not kept. ``cache`` is the cache
-    folder. The judge is really asked, without the cache. Raises :class:`~sayso.records.InputError`.
+    ``labeled`` (once ``labelled``) is a file of labeled answers (:func:`read_labelled`),
+    ``columns`` names its columns; ``"silence"`` is a set of ours (``silence.md``). ``limit`` takes
+    so many answers of each set; such a check, or one on "silence", is returned but not kept.
+    ``cache`` is the cache folder. The judge is really asked, without the cache. Raises
+    :class:`~sayso.records.InputError`.
     """
     if limit is not None and (not isinstance(limit, int) or limit < 0):
         raise InputError(f"limit is {limit!r:.80}; expected 0 (all) or more")
+    labelled = labelled if labeled is None else labeled
     theirs = _theirs(labelled, columns)
     ours, check_set = our_set()
     few, their_few = evenly_spread(ours, limit), evenly_spread(theirs.rows, limit)
@@ -251,11 +254,11 @@ def judge_check(
 
 
 def _theirs(labelled: str | Path | None, columns: str | Mapping[str, str]) -> LabelledFile:
-    """Return the labelled answers of the user, none without a file."""
+    """Return the labeled answers of the user, none without a file."""
     if not (labelled is None or _is_silence(labelled)):
         return read_labelled(Path(labelled), columns)
     if columns:
-        raise InputError("columns are for a labelled file: pass it with --labelled FILE")
+        raise InputError("columns are for a labeled file: pass it with --labeled FILE")
     return LabelledFile([] if labelled is None else silence_set(), [])
 
 
@@ -305,7 +308,7 @@ def _open(
     """Open a judge; one that cannot be read is left by :func:`_first`."""
     options = dataclasses.replace(options or JudgeOptions(), judge_anyway=True)
     if options.batches and not is_endpoint(judging_model(judge)):
-        raise InputError("batch-files is for endpoints, and this judge is not one; leave it out")
+        raise InputError("batch_files is for endpoints, and this judge is not one; leave it out")
     return open_judge(judge, options, meter=Meter(max_cost), progress=progress)
 
 
@@ -371,7 +374,7 @@ def _first(judge: Judge, items: Sequence[Item]) -> list[Verdict]:
         raise InputError(
             f"{judge.name} cannot be used as a judge: none of its replies could be read "
             f"({asked} verdicts asked for: {problems}); nothing is kept. Use another model, "
-            "or another --judge-mode, --judge-labels or --prompt-folder"
+            "or another judge_mode, judge_labels or --prompt-folder"
         )
     return verdicts
 
@@ -399,7 +402,7 @@ def _attack(opened: OpenJudge) -> Injection:
     )
 
 
-# ---- labelled answers
+# ---- labeled answers
 
 OURS = "our labels"
 #: an answer longer than this is none
@@ -461,7 +464,7 @@ def make_item(
 
 
 class LabelledFile(NamedTuple):
-    """The labelled answers of a file, and what was left out or not read."""
+    """The labeled answers of a file, and what was left out or not read."""
 
     rows: list[LabelledAnswer]
     notices: list[str]
@@ -473,7 +476,7 @@ LETTERS = ("S", "NS", "UNC", "OMIT")
 
 
 def read_labelled(path: Path, columns: str | Mapping[str, str] = "") -> LabelledFile:
-    """Read labelled answers from a table; raises InputError with file and line.
+    """Read labeled answers from a table; raises InputError with file and line.
 
     Its columns are those of :mod:`sayso.datasets.columns`: question, gold, answer and one of
     human (or verdict), label, or stance (and content). ``entity`` lets answers about one thing
@@ -493,14 +496,14 @@ def read_labelled(path: Path, columns: str | Mapping[str, str] = "") -> Labelled
             else:
                 rows.append(read)
     except InputError as error:
-        raise InputError(f"--labelled {error}; {EXPECTED}") from None
+        raise InputError(f"--labeled {error}; {EXPECTED}") from None
     notices = [
-        f"{number:,} row{'s' * (number != 1)} of --labelled left out: {why}"
+        f"{number:,} row{'s' * (number != 1)} of --labeled left out: {why}"
         for why, number in left_out.items()
     ]
     if not rows:
         why = f" ({'; '.join(notices)})" if notices else ""
-        raise InputError(f"--labelled {path}: no labelled answer in it{why}; {EXPECTED}")
+        raise InputError(f"--labeled {path}: no labeled answer in it{why}; {EXPECTED}")
     return LabelledFile(rows, [*notices, *answers.notices])
 
 
@@ -773,7 +776,7 @@ def _stance_table(part: SetResult) -> NumberTable:
     return grid(
         part.name,
         {row.stance: row for row in part.stances},
-        {"judged so: labelled so": "precision", "labelled so: judged so": "recall"},
+        {"judged so: labeled so": "precision", "labeled so: judged so": "recall"},
         lambda row, name: _estimate(getattr(row, name)),
         labels=("stance",),
     )

@@ -4,57 +4,43 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, get_args
 
 import cyclopts
 
 from sayso.addresses import has_secret, redact
-from sayso.cli import help
+from sayso.cli import commands
+from sayso.cli.printing import tell
 from sayso.harmless import printable
 from sayso.records import InputError, refuse_secret
-from sayso.storage.yaml_file import read_yaml
 from sayso.version import __version__
 
-
-def _converted(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
-    """Convert as usual, but refuse to round a number where a whole one is expected."""
-    if kind is int or int in get_args(kind):
-        for token in tokens:
-            if "." in token.value and not token.value.rstrip("0").endswith("."):
-                name = token.keyword or token.value
-                if token.source and token.source != "cli":
-                    name = f"{'.'.join(re.findall(r'[^][]+', name))} of {token.source}"
-                raise InputError(f"{name} {token.value!r}: expected a whole number")
-    return cyclopts.convert(kind, tokens)
-
-
-MEASURE = cyclopts.Group("Measure a model", sort_key=1)
-OWN = cyclopts.Group("Existing answers and texts", sort_key=2)
-TRUST = cyclopts.Group("Before you pay", sort_key=3)
-SOURCES = cyclopts.Group("Questions and knowledge", sort_key=4)
-TRAIN = cyclopts.Group("Train a model", sort_key=5)
+MEASURE, OWN, PRODUCTION, PEOPLE, PAYING, DATA, TRAINING = (
+    cyclopts.Group(title, sort_key=number)
+    for number, title in enumerate(
+        (
+            *("Measure a model", "Answers you have", "In production", "People", "Before you pay"),
+            *("Data", "Train"),
+        )
+    )
+)
 
 app = cyclopts.App(
     name="sayso",
     help="Does a language model know what it knows, and does it say so?",
     version=__version__,
     suppress_keyboard_interrupt=False,  # main() says that the same command goes on
-    default_parameter=cyclopts.Parameter(converter=_converted),
-    help_flags=("--help", "-h", help.ALL),
+    help_flags=("--help", "-h", commands.ALL),
     help_format="plaintext",
-    help_formatter=help.page,
-    help_epilogue=help.help_examples(
+    help_formatter=commands.page,
+    help_epilogue=commands.help_examples(
         "sayso run uncle --limit 5      # the built-in model, offline",
-        f"sayso run uncle {help.ALL}     # rare settings too",
+        f"sayso run uncle {commands.ALL}     # rare settings too",
     ),
-    group_parameters=help.OPTIONS,
+    group_parameters=commands.OPTIONS,
     group_commands=cyclopts.Group("Commands", sort_key=9),
 )
-app["--help"].help = f"Show help; {help.ALL} explains rare settings too."
+app["--help"].help = f"Show help; {commands.ALL} explains rare settings too."
 app["--version"].help = "Show the version."
 app.register_install_completion_command(help="Complete commands and flags in this shell.")
 
@@ -62,23 +48,27 @@ app.register_install_completion_command(help="Complete commands and flags in thi
 OVERVIEW = """\
 Does a language model know what it knows, and does it say so?
 
-  sayso run uncle --limit 5            measure a model (this one: built in, offline)
-  sayso check MODEL                    what a model or an endpoint can do, before you pay
-  sayso score answers.jsonl            your own answers: which score detects errors?
-                                       (sayso run selective --answers answers.jsonl: a whole run)
-  sayso study --models A B             several models: one page, with ranks and intervals
-  sayso train RUN                      teach a model to say what it does not know
+  measure a model     sayso run uncle --limit 5    (this one: built in, offline)
+                      study, compare, measure, report, export
+  answers you have    sayso score answers.jsonl    which score detects errors?
+                      sayso run selective --answers answers.jsonl
+  in production       assert, guard, watch
+  people              label, agreement
+  before you pay      sayso check MODEL, judge-check
+  data                data, build
+  train               sayso train RUN              teach a model to say what it does not know
 
 MODEL is builtin, smollm2, hf:FOLDER-OR-HUB-ID, gguf:FILE, ollama:NAME, openai:NAME
 or a URL.
 All commands: sayso --help"""
 
 
-def _command(place: str, group: cyclopts.Group, text: str, *examples: str) -> None:
-    """Add a command, which is imported when it is called."""
+def _command(place: str, group: cyclopts.Group | None, text: str, *examples: str) -> None:
+    """Add a command, which is imported when it is called; help without a group leaves it out."""
     name = place.partition(":")[2].removesuffix("_app").strip("_").replace("_", "-")
-    below = {"help_epilogue": help.help_examples(*examples)} if examples else {}
-    app.command(f"sayso.cli.{place}", name=name, group=group, help=text, **below)
+    below = {"help_epilogue": commands.help_examples(*examples)} if examples else {}
+    shown = {"group": group} if group is not None else {"show": False}
+    app.command(f"sayso.cli.{place}", name=name, help=text, **shown, **below)
 
 
 _command(
@@ -90,8 +80,7 @@ _command(
     "run:measure",
     MEASURE,
     "Recompute a run's numbers from stored answers; settings that you omit keep the run's values.",
-    "sayso measure runs/first --probe.k 3",
-    "sayso measure --help uncle     # only the settings of uncle runs",
+    "sayso measure runs/first --set probe.k=3",
 )
 _command(
     "study:study",
@@ -111,7 +100,7 @@ _command(
 )
 _command(
     "people:label",
-    MEASURE,
+    PEOPLE,
     "Label a run's answers yourself, to check its judge: a page on this machine, by keyboard.",
     "sayso label runs/first",
     "sayso label runs/first --annotator Ada --n 60 --shared 20",
@@ -126,7 +115,7 @@ _command(
 )
 _command(
     "run:assert_",
-    MEASURE,
+    PRODUCTION,
     "Decide whether a run meets your limits: holds, does not, or cannot say yet (exit codes).",
     'sayso assert runs/first "J[short] >= .2" "missing <= 2%"',
     'sayso assert runs/first "J[short] >= .2" --junit verdicts.xml',
@@ -141,7 +130,7 @@ _command(
 )
 _command(
     "guard:watch",
-    OWN,
+    PRODUCTION,
     "Read a log of answers: an alarm where their rates change.",
     "sayso watch log.jsonl --against runs/first",
     "sayso watch log.jsonl --against runs/first --state watch.json",
@@ -149,20 +138,12 @@ _command(
 )
 _command(
     "guard:guard_app",
-    OWN,
+    PRODUCTION,
     "Set a limit on a score up to which answers may be given, and promise their error rate.",
 )
 _command(
-    "run:factuality",
-    OWN,
-    "Measure long texts you already have: another name for sayso run self_known --answers.",
-    "sayso factuality ChatGPT.jsonl InstructGPT.jsonl",
-    "sayso factuality texts.jsonl --knowledge wiki.jsonl",
-    "sayso factuality ChatGPT.jsonl --model openai:gpt-4o-mini --dry-run",
-)
-_command(
     "check:check",
-    TRUST,
+    PAYING,
     "Find out what a model or an endpoint can do, and which numbers that rules out.",
     "sayso check openai:gpt-4o-mini",
     "sayso check http://localhost:8000/v1#NAME",
@@ -170,44 +151,44 @@ _command(
 )
 _command(
     "check:judge_check",
-    TRUST,
+    PAYING,
     "Check a judge against labels and attacks, before you pay for it.",
     "sayso judge-check rules",
-    "sayso judge-check openai:gpt-4o-mini --labelled mine.jsonl --max-cost 1",
+    "sayso judge-check openai:gpt-4o-mini --labeled mine.jsonl --max-cost 1",
 )
 _command(
     "people:agreement",
-    TRUST,
+    PEOPLE,
     "Compare a run's judge with the people who labeled its answers (sayso label).",
     "sayso agreement runs/first",
 )
 _command(
     "data:data_app",
-    SOURCES,
+    DATA,
     "Inspect question sets.",
 )
 _command(
     "data:prompts_app",
-    SOURCES,
+    None,
     "Write a folder for prompts of your own, such as a paper's.",
 )
 _command(
     "build:build",
-    SOURCES,
+    DATA,
     "Build a benchmark from a Wikidata dump or a query service.",
     "sayso build dump.json.gz --domains domains.yaml --out mine",
     "sayso build mine",
 )
 _command(
     "index:index",
-    SOURCES,
+    None,
     "Index the passages of a knowledge source, and search them.",
     "sayso index wiki.jsonl",
     'sayso index wiki.jsonl --search "born in London" --title "Ada Lovelace"',
 )
 _command(
     "train:train",
-    TRAIN,
+    TRAINING,
     "Train a run's model to say what it does not know, and measure whether it does.",
     "sayso train runs/base --recipe calibrated --stages sft --seeds 5",
     "sayso train runs/base --export trl --out runs/rows",
@@ -248,12 +229,20 @@ def execute(argv: list[str]) -> int:
     if not argv:
         print(OVERVIEW)
         return 0
-    help.words.set(argv)
-    argv = ["--help" if word == help.ALL else word for word in argv]
+    if old := argv[0] == "factuality":
+        argv = ["run", "self_known", *_answers_first(argv[1:])]
+    everything = commands.ALL in argv
+    argv = ["--help" if word == commands.ALL else word for word in argv]
     try:
         _refuse_secrets(argv)
-        tokens = _with_config(argv)
+        _, apps, _ = app.parse_commands([w for w in argv if w not in ("--help", "-h")])
+        fields = getattr(apps[-1].default_command, "fields", {})
+        tokens = commands.without_old_flags(argv, fields)
+        if old:
+            tell("factuality is now `sayso run self_known --answers FILES`")
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        if everything:
+            commands.print_settings(fields)
         return code if isinstance(code, int) else 0
     except InputError as error:
         return _refuse(str(error))
@@ -262,7 +251,7 @@ def execute(argv: list[str]) -> int:
     except cyclopts.MissingArgumentError as error:
         return _refuse(_missing(error))
     except cyclopts.CycloptsError as error:
-        return _refuse(_in_words(str(error)))
+        return _refuse(str(error))
     except KeyboardInterrupt:
         print("sayso: stopped; run the same command to resume", file=sys.stderr)
         return 130
@@ -292,7 +281,7 @@ def _missing(error: cyclopts.MissingArgumentError) -> str:
     chain = error.command_chain or ()
     name = error.argument.name if error.argument is not None else ""
     if not chain or not name or name.startswith("-"):
-        return _in_words(str(error))
+        return str(error)
     command = app
     for word in chain:
         command = command[word]
@@ -301,26 +290,6 @@ def _missing(error: cyclopts.MissingArgumentError) -> str:
     example = example.partition("  #")[0].strip()
     hint = f", as in: {example}" if example else f" (sayso {' '.join(chain)} --help)"
     return f"{' '.join(chain)}: expected {name}{hint}"
-
-
-def _in_words(message: str) -> str:
-    """Return a message without names of types, and settings of a file as they are written."""
-    unknown = re.fullmatch(r'Unknown option: "\[(.*)\]" from (.*?)\.?', message, re.DOTALL)
-    if unknown:
-        name = unknown[1].replace("][", ".")
-        return f"{unknown[2]}: unknown setting {name}; --help-all lists all settings"
-    if flag := re.match(r"Unknown option: --([\w-]+)", message):
-        from sayso.protocols import PROTOCOLS
-
-        name = flag[1].replace("-", "_")
-        if have := [each for each, plan in PROTOCOLS.items() if hasattr(plan.Settings, name)]:
-            return f"{flag[0]}: it is a flag of {', '.join(have)}"
-    kinds = {"int": "a whole number", "float": "a number", "bool": "yes or no"}
-    return re.sub(
-        r'unable to convert (".*") into (int|float|bool)\b',
-        lambda found: f"expected {kinds[found[2]]}, not {found[1]}",
-        message,
-    )
 
 
 def _refuse(message: str) -> int:
@@ -338,34 +307,7 @@ def _refuse_secrets(argv: list[str]) -> None:
         refuse_secret(word, flag if named else f"word {number + 1} of the command")
 
 
-def _with_config(argv: list[str]) -> list[str]:
-    """Take ``--config FILE.yaml`` out of the arguments: its keys are the long option names."""
-    for number, token in enumerate(argv):
-        if token == "--config" or token.startswith("--config="):
-            name = token[9:] if "=" in token else (argv[number + 1 : number + 2] or [""])[0]
-            rest = argv[:number] + argv[number + (1 if "=" in token else 2) :]
-            if not name:
-                raise InputError("--config: expected the name of a YAML file")
-            settings = cyclopts.config.Dict(
-                read_yaml(Path(name), f"--config {name}"), use_commands_as_keys=False, source=name
-            )
-            app.config = (settings, *_stored(rest))
-            return rest
-    app.config = _stored(argv)
-    return argv
-
-
-def _stored(argv: list[str]) -> tuple[cyclopts.config.Dict, ...]:
-    """For ``sayso measure RUN`` the run's own settings are the defaults of the flags."""
-    if argv[:1] != ["measure"]:
-        return ()
-    app.config = ()
-    _, bound, _ = app.parse_args(argv, exit_on_error=False, print_error=False)
-    run = bound.arguments.get("run")  # wherever it stands among the flags
-    if run is None:
-        return ()
-    from sayso.runs.measure import nested_settings
-
-    return (
-        cyclopts.config.Dict(nested_settings(run), use_commands_as_keys=False, source=str(run)),
-    )
+def _answers_first(words: list[str]) -> list[str]:
+    """Return the words of ``sayso factuality`` for ``sayso run self_known``: files, then flags."""
+    flags = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
+    return ["--answers", *words] if flags else words

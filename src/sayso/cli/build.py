@@ -13,8 +13,10 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
+from sayso.cli.commands import with_options
 from sayso.cli.printing import print_json, print_note, safe_one_line
 from sayso.engines import open_model
+from sayso.options import option
 from sayso.prompts import check_folder
 from sayso.records import InputError
 from sayso.storage.atomic import refuse_links
@@ -33,71 +35,59 @@ WIKIDATA = "https://query.wikidata.org/sparql"
 OUT = Path("benchmark")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class BuildFlags:
     """The flags of ``sayso build``."""
 
-    domains: Annotated[
-        Path | None,
-        Parameter(
-            help="YAML file that describes the domains; default: UNCLE's five (people, "
-            "companies, …)"
-        ),
-    ] = None
-    sparql: Annotated[
-        bool, Parameter(help="query a service instead of reading a dump", negative="")
-    ] = False
-    endpoint: Annotated[str, Parameter(help="address of the query service")] = WIKIDATA
-    contact: Annotated[
-        str,
-        Parameter(
-            help="your email or web page, so that the service's operators can contact you; "
-            "default: SAYSO_CONTACT"
-        ),
-    ] = ""
-    out: Annotated[Path, Parameter(help="output folder")] = OUT
-    languages: Annotated[
-        str,
-        Parameter(
-            help="languages of labels, such as en,de; questions use the first; default: those in "
-            "the file of domains"
-        ),
-    ] = ""
-    as_of: Annotated[str, Parameter(help="date of the source, such as 2024-01-31")] = ""
-    fresh_after: Annotated[
-        str, Parameter(help="write facts that became true after this day to a separate file")
-    ] = ""
-    templates: Annotated[
-        Path | None, Parameter(help="YAML file with additional question templates")
-    ] = None
-    questions: Annotated[
-        str,
-        Parameter(help="what writes the questions: templates, or a model (checked by round trip)"),
-    ] = "templates"
-    twins: Annotated[
-        int, Parameter(help="largest number of entities with invented names per domain")
-    ] = 20
-    prompts: Annotated[
-        int,
-        Parameter(
-            help="number of prompts per entity, each about different aspects. Each names at least "
-            "'least' aspects, so an entity with few aspects gets fewer prompts"
-        ),
-    ] = 1
-    workers: Annotated[int, Parameter(help="number of processes for a folder of parts")] = 1
-    review: Annotated[
-        bool, Parameter(help="stop so that you can review the aspects before questions are made")
-    ] = True
-    seed: Annotated[int, Parameter(help="seed for sampling entities")] = 0
-    prompt_folder: Annotated[
-        Path | None, Parameter(help="folder with your own prompts for --questions MODEL")
-    ] = None
-    json: Annotated[bool, Parameter(help="print the data set's card as JSON", negative="")] = False
+    domains: Path | None = option(
+        None,
+        "YAML file that describes the domains; default: UNCLE's five (people, companies, …)",
+        main=True,
+    )
+    sparql: bool = option(False, "query a service instead of reading a dump", main=True)
+    endpoint: str = option(WIKIDATA, "address of the query service", main=True)
+    contact: str = option(
+        "",
+        "your email or web page, so that the service's operators can contact you; default: "
+        "SAYSO_CONTACT",
+        main=True,
+    )
+    out: Path = option(OUT, "output folder", main=True)
+    languages: str = option(
+        "",
+        "languages of labels, such as en,de; questions use the first; default: those in the file "
+        "of domains",
+        main=True,
+    )
+    as_of: str = option("", "date of the source, such as 2024-01-31", main=True)
+    fresh_after: str = option(
+        "", "write facts that became true after this day to a separate file", main=True
+    )
+    templates: Path | None = option(None, "YAML file with additional question templates", main=True)
+    questions: str = option(
+        "templates",
+        "what writes the questions: templates, or a model (checked by round trip)",
+        main=True,
+    )
+    twins: int = option(20, "largest number of entities with invented names per domain", main=True)
+    prompts: int = option(
+        1,
+        "number of prompts per entity, each about different aspects. Each names at least 'least' "
+        "aspects, so an entity with few aspects gets fewer prompts",
+        main=True,
+    )
+    workers: int = option(1, "number of processes for a folder of parts", main=True)
+    review: bool = option(
+        True, "stop so that you can review the aspects before questions are made", main=True
+    )
+    seed: int = option(0, "seed for sampling entities", main=True)
+    prompt_folder: Path | None = option(
+        None, "folder with your own prompts for --questions MODEL", main=True
+    )
+    json: bool = option(False, "print the data set's card as JSON", main=True)
 
 
-NO_FLAGS = BuildFlags()
-
-
+@with_options
 def build(
     source: Annotated[
         Path | None,
@@ -108,7 +98,7 @@ def build(
     ] = None,
     /,
     *,
-    flags: Annotated[BuildFlags, Parameter(name="*")] = NO_FLAGS,
+    flags: BuildFlags,
 ) -> None:
     """Make a benchmark like UNCLE: entities by class, spread over how much is known about them.
 
@@ -152,7 +142,7 @@ def build(
 def _check_again(source: Path, flags: BuildFlags) -> None:
     """Refuse flags that are for a dump or a service where a build goes on."""
     for name in ("domains", "sparql", "languages", "seed", "out", "contact", "endpoint", "workers"):
-        if getattr(flags, name) != getattr(NO_FLAGS, name):
+        if getattr(flags, name) != getattr(BuildFlags(), name):
             raise InputError(
                 f"{source} was built already: --{name} applies only to a dump or a service"
             )

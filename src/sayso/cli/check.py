@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from sayso.cli.help import ENDPOINT, JUDGE, with_flags
+from sayso.cli.commands import with_options
 from sayso.harmless import plain_json
 from sayso.later import Later
-from sayso.options import JudgingOptions, ModelOptions, SpendingOptions, option_names
+from sayso.options import (
+    CacheOptions,
+    JudgingOptions,
+    ModelOptions,
+    SpendingOptions,
+    like,
+    option,
+    part,
+)
 from sayso.records import InputError
 
 if TYPE_CHECKING:
@@ -33,30 +41,19 @@ else:  # loaded when something is checked
     outcome, cache = Later("sayso.runs.result"), Later("sayso.storage.cache")
 
 
-@dataclasses.dataclass(frozen=True)
-@with_flags()
-class CheckFlags:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CheckFlags(ModelOptions):
     """The flags of ``sayso check``."""
 
-    json: Annotated[bool, Parameter(help="print the findings as JSON", negative="")] = False
-    price: Annotated[
-        str | None,
-        Parameter(
-            group=ENDPOINT,
-            help="dollars per million prompt and answer tokens (0.15,0.60); default: sayso's price "
-            "table",
-        ),
-    ] = None
-    opening: ModelOptions = ModelOptions()
+    json: bool = option(False, "print the findings as JSON", main=True)
+    price: str | None = like(SpendingOptions, "price")
 
     def options(self, model: str) -> dict[str, object]:
         """Return how a model is opened. Raises InputError for a flag that is not for its kind."""
-        return costs.model_options(model, self.opening, price=self.price)
+        return costs.model_options(model, part(ModelOptions, self), price=self.price)
 
 
-NO_CHECK_FLAGS = CheckFlags()
-
-
+@with_options
 def check(
     model: Annotated[
         str,
@@ -67,7 +64,7 @@ def check(
     ],
     /,
     *,
-    flags: Annotated[CheckFlags, Parameter(name="*")] = NO_CHECK_FLAGS,
+    flags: CheckFlags,
 ) -> int:
     """Find out what a model or an endpoint can do: log-probs, seeds, thinking, silent truncation.
 
@@ -86,82 +83,67 @@ def check(
     return 1 if few else 0
 
 
-@dataclasses.dataclass(frozen=True)
-@with_flags(
-    only={
-        JudgingOptions: [
-            name for name in option_names(JudgingOptions, use="judge") if name != "judge_anyway"
-        ],
-        SpendingOptions: ("max_cost", "batch_files"),
-        ModelOptions: ("device", "concurrency", "timeout", "patience"),
-    },
-    helps={
-        "judge_price": "for the judge: dollars per million prompt and answer tokens, such as "
-        "0.15,0.60",
-        "max_cost": "stop after this many dollars",
-    },
-    panels={"judge": JUDGE},
-)
-class JudgeFlags:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JudgeFlags(JudgingOptions):
     """The flags of ``sayso judge-check``."""
 
-    labelled: Annotated[
-        Path | None,
-        Parameter(
-            help="a table with the columns question, gold, answer and a verdict, label or stance "
-            "(JSONL, JSON, Parquet, CSV, TSV), or silence: 150 shipped answers and non-answers"
-        ),
-    ] = None
-    columns: Annotated[
-        str, Parameter(help="with --labelled: names of your columns, question=q,gold=reference")
-    ] = ""
-    limit: Annotated[
-        int | None,
-        Parameter(
-            help="use at most this many answers of each set; the result is printed, but not stored"
-        ),
-    ] = None
-    verbose: Annotated[
-        bool, Parameter(help="also print how well the judge reads each stance", negative="")
-    ] = False
-    json: Annotated[bool, Parameter(help="print the result as JSON", negative="")] = False
-    prompt_folder: Annotated[
-        Path | None, Parameter(help="folder with your own prompts for the judge")
-    ] = None
-    cache: Annotated[
-        Path | None,
-        Parameter(help="folder for stored checks; default: SAYSO_CACHE, or your cache folder"),
-    ] = None
-    judging: JudgingOptions = JudgingOptions()
-    spending: SpendingOptions = SpendingOptions()
-    opening: ModelOptions = ModelOptions()
+    labeled: Path | None = option(
+        None,
+        "a table with the columns question, gold, answer and a verdict, label or stance (JSONL, "
+        "JSON, Parquet, CSV, TSV), or silence: 150 shipped answers and non-answers",
+        old="labelled",
+        main=True,
+    )
+    columns: str = option(
+        "", "with --labeled: names of your columns, question=q,gold=reference", main=True
+    )
+    limit: int | None = option(
+        None,
+        "use at most this many answers of each set; the result is printed, but not stored",
+        main=True,
+    )
+    verbose: bool = option(False, "also print how well the judge reads each stance", main=True)
+    json: bool = option(False, "print the result as JSON", main=True)
+    prompt_folder: Path | None = option(
+        None, "folder with your own prompts for the judge", main=True
+    )
+    cache: Path | None = like(CacheOptions, "cache")
+    max_cost: float | None = like(SpendingOptions, "max_cost")
+    batch_files: bool = like(SpendingOptions, "batch_files")
+    device: str | None = like(ModelOptions, "device")
+    concurrency: int | None = like(ModelOptions, "concurrency")
+    timeout: float | None = like(ModelOptions, "timeout")
+    patience: float | None = like(ModelOptions, "patience")
 
     @property
     def options(self) -> JudgeOptions:
         """How the judge judges."""
-        folder = self.cache or cache.default_cache_folder() if self.spending.batch_files else None
+        folder = self.cache or cache.default_cache_folder() if self.batch_files else None
         return judge_options.JudgeOptions(
-            **dataclasses.asdict(self.judging),
-            opening=self.opening,
+            **dataclasses.asdict(part(JudgingOptions, self)),
+            opening=ModelOptions(
+                device=self.device,
+                concurrency=self.concurrency,
+                timeout=self.timeout,
+                patience=self.patience,
+            ),
             prompt_folder=str(self.prompt_folder or ""),
             batches=str(folder / "batches") if folder else None,
         )
 
 
-NO_FLAGS = JudgeFlags()
-
-
+@with_options
 def judge_check(
-    judge: str = "", /, *, flags: Annotated[JudgeFlags, Parameter(name="*")] = NO_FLAGS
+    judge: Annotated[
+        str, Parameter(help="rules, a model named as for --model, or rules+MODEL")
+    ] = "",
+    /,
+    *,
+    flags: JudgeFlags,
 ) -> None:
     """Check a judge against our labels and yours, and against answers that try to sway it.
 
     The result is kept beside the cache and cited by the report of every later run with this judge.
-
-    Parameters
-    ----------
-    judge
-        rules, a model named as for --model, or rules+MODEL.
     """
     if not judge:
         raise InputError(
@@ -171,11 +153,11 @@ def judge_check(
     with progress.Bars() as bars:
         result = judges.judge_check(
             judge,
-            labelled=flags.labelled,
+            labeled=flags.labeled,
             columns=flags.columns,
             limit=flags.limit,
             options=flags.options,
-            max_cost=flags.spending.max_cost,
+            max_cost=flags.max_cost,
             cache=flags.cache,
             progress=bars,
         )

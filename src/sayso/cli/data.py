@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import msgspec
 from cyclopts import Parameter
 
 from sayso import datasets
-from sayso.cli.help import OPTIONS, help_examples
+from sayso.cli.commands import OPTIONS, help_examples, with_options
 from sayso.cli.printing import print_json, print_note, safe_one_line
 from sayso.datasets import CATALOGUE
 from sayso.datasets.dataset import Dataset
@@ -25,6 +26,7 @@ from sayso.harmless import line
 from sayso.judges.contradiction import contradicts
 from sayso.judges.rules.judge import declines
 from sayso.later import Later
+from sayso.options import like, option
 from sayso.protocols import protocol_named
 from sayso.protocols.prompt_folder import README, write_prompt_folder
 from sayso.records import Generation, Gold, InputError, Question, Verdict
@@ -64,31 +66,102 @@ SHOWN_QUESTIONS = 3
 TEXT, NAMES = 300, 6
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SetFlags:
+    """How a question set is opened and printed."""
+
+    columns: str = option(
+        "", "your column names: question=q,gold=answer (for file:FILE)", main=True
+    )
+    split: str = option("test", "split of the data set: test, dev or train", main=True)
+    json: bool = option(False, "print everything as JSON", main=True)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DataCheckFlags(SetFlags):
+    """The flags of ``sayso data check``."""
+
+    runs: tuple[Path, ...] = option(
+        (),
+        "uncle runs of unrelated models on this set; lists gold answers where the models agree on "
+        "a different answer",
+        main=True,
+        many=True,
+    )
+    all: bool = option(False, "print all findings, not just five per kind", main=True)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ShowFlags(SetFlags):
+    """The flags of ``sayso data show``."""
+
+    number: Annotated[int, msgspec.Meta(ge=1)] | None = option(
+        None,
+        "number of questions to show; default: 3, or all with --as uncle",
+        main=True,
+        flag="--number -n",
+    )
+    layout: Literal["uncle"] | None = option(
+        None,
+        "print the prompts for paragraphs as JSON in UNCLE's published format, with golds as plain "
+        "strings",
+        main=True,
+        flag="--as",
+    )
+    domain: tuple[str, ...] = option((), "only this domain; repeatable", main=True)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ListFlags:
+    """The flags of ``sayso data list``."""
+
+    protocol: str = option(
+        "", "only sets for this protocol, such as selective", main=True, flag="--for"
+    )
+    json: bool = like(SetFlags, "json")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExportFlags:
+    """The flags of ``sayso export``."""
+
+    method: str = option(
+        "",
+        "for .eval: which of the answers to each short question, such as plain or instructed; "
+        "default: those that the main numbers are of",
+        main=True,
+    )
+    labels: Path | None = option(
+        None,
+        "for .eval: a file of labels that sayso label RUN wrote; its labels become edits of the "
+        "scores",
+        main=True,
+    )
+    force: bool = option(False, "overwrite a file that sayso export did not write", main=True)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PromptsFlags:
+    """The flags of ``sayso prompts new``."""
+
+    protocol: str = option(
+        "", "protocol whose prompts you want to replace", main=True, flag="--for"
+    )
+
+
 @data_app.command(name="check")
+@with_options
 def check(
     data: Annotated[
         str, Parameter(help="the name of a set, or a file, as for --data of sayso run")
     ],
     /,
     *,
-    runs: Annotated[
-        list[Path] | None,
-        Parameter(
-            help="uncle runs of unrelated models on this set; lists gold answers where the models "
-            "agree on a different answer",
-            consume_multiple=True,
-        ),
-    ] = None,
-    all: Annotated[bool, Parameter(help="print all findings, not just five per kind")] = False,
-    columns: Annotated[
-        str, Parameter(help="your column names: question=q,gold=answer (for file:FILE)")
-    ] = "",
-    split: Annotated[str, Parameter(help="split of the data set: test, dev or train")] = "test",
-    json: Annotated[bool, Parameter(help="print every finding as JSON", negative="")] = False,
+    flags: DataCheckFlags,
 ) -> None:
     """Find duplicates, revealed or disputed gold answers, ambiguous entities and empty strata."""
-    data = name_with_columns(data, columns)
-    loaded = datasets.load_dataset(data, split=split, limit=0)
+    data = name_with_columns(data, flags.columns)
+    loaded = datasets.load_dataset(data, split=flags.split, limit=0)
     path = Path(data.partition(":")[2] if not os.path.exists(data) else data)
     rows = []
     if os.path.isfile(path) and path.suffix in (".jsonl", ".ndjson", ".json", ".parquet"):
@@ -100,11 +173,11 @@ def check(
         loaded.questions,
         rows,
         card_near(path) if rows else None,
-        [_wrong(run) for run in runs or ()],
-        (lambda question, a, b: contradicts(question, a, b) is False) if runs else None,
+        [_wrong(run) for run in flags.runs],
+        (lambda question, a, b: contradicts(question, a, b) is False) if flags.runs else None,
         declines,
     )
-    if json:
+    if flags.json:
         print_json(problems)
         return
     sizes = {"question": loaded.short, "prompt": loaded.long, "finding": problems}
@@ -114,7 +187,7 @@ def check(
     for kind, what in KINDS.items():
         print(f"{kind}: {counts[kind]:,} ({what})")
         own = [one for one in problems if one.kind == kind]
-        for one in own if all else own[:SHOWN]:
+        for one in own if flags.all else own[:SHOWN]:
             print(f"   {line(' | '.join(one.about))}: {line(one.why)}")
     for text in loaded.notices:
         print_note(text)
@@ -132,19 +205,14 @@ def _wrong(run: Path) -> tuple[str, dict[str, str]]:
     return base, {one.question: one.text for one in answers if one.id in wrong}
 
 
-def list_sets(
-    *,
-    protocol: Annotated[
-        str, Parameter(name="--for", help="only sets for this protocol, such as selective")
-    ] = "",
-    json: Annotated[bool, Parameter(help="print everything as JSON", negative="")] = False,
-) -> None:
+@with_options
+def list_sets(*, flags: ListFlags) -> None:
     """List the question sets with content, size, license, suitable protocols and hub id."""
     known = sorted({name for entry in CATALOGUE.values() for name in entry.suits})
-    if protocol and protocol not in known:
-        raise InputError(f"--for {protocol!r}: expected one of {', '.join(known)}")
-    sets = {n: e for n, e in CATALOGUE.items() if not protocol or protocol in e.suits}
-    if json:
+    if flags.protocol and flags.protocol not in known:
+        raise InputError(f"--for {flags.protocol!r}: expected one of {', '.join(known)}")
+    sets = {n: e for n, e in CATALOGUE.items() if not flags.protocol or flags.protocol in e.suits}
+    if flags.json:
         print_json({name: msgspec.structs.asdict(entry) for name, entry in sets.items()})
         return
     width = max(map(len, sets))
@@ -159,50 +227,26 @@ def list_sets(
             print(f"{'':{width}}  {entry.notes}")
 
 
+@with_options
 def show(
     data: Annotated[
         str, Parameter(help="the name of a set, or a file, as for --data of sayso run")
     ],
     /,
     *,
-    number: Annotated[
-        int | None,
-        Parameter(
-            name=["-n", "--number"],
-            help="number of questions to show; default: 3, or all with --as uncle",
-        ),
-    ] = None,
-    layout: Annotated[
-        Literal["uncle"] | None,
-        Parameter(
-            name="--as",
-            help="print the prompts for paragraphs as JSON in UNCLE's published format, with golds "
-            "as plain strings",
-        ),
-    ] = None,
-    columns: Annotated[
-        str, Parameter(help="your column names: question=q,gold=answer (for file:FILE)")
-    ] = "",
-    split: Annotated[str, Parameter(help="split of the data set: test, dev or train")] = "test",
-    domain: Annotated[
-        tuple[str, ...],
-        Parameter(help="only this domain; repeatable", negative="", show_default=False),
-    ] = (),
-    json: Annotated[bool, Parameter(help="print everything as JSON", negative="")] = False,
+    flags: ShowFlags,
 ) -> None:
     """Show the first questions of a set with their gold answers, as a run would ask them."""
-    if number is not None and number < 1:
-        raise InputError(f"-n {number}: expected at least 1 question")
-    name = name_with_columns(data, columns)
-    loaded = datasets.load_dataset(name, split=split, domains=domain, limit=0)
-    if layout is not None:
-        _print_published(loaded, number)
+    name = name_with_columns(data, flags.columns)
+    loaded = datasets.load_dataset(name, split=flags.split, domains=flags.domain, limit=0)
+    if flags.layout is not None:
+        _print_published(loaded, flags.number)
         return
-    number = number or SHOWN_QUESTIONS
+    number = flags.number or SHOWN_QUESTIONS
     chosen = (
         [*loaded.long[:number], *loaded.short[:number]] if loaded.long else loaded.short[:number]
     )
-    if json:
+    if flags.json:
         print_json(
             {
                 "name": loaded.name,
@@ -272,6 +316,7 @@ def _gold(gold: Gold) -> str:
     return f"{line(gold.value, TEXT)}{kinds}" + (f"; also {' | '.join(also)}" if also else "")
 
 
+@with_options
 def export(
     run: Annotated[Path, Parameter(help="a run folder")],
     out: Annotated[
@@ -282,23 +327,7 @@ def export(
     ],
     /,
     *,
-    method: Annotated[
-        str,
-        Parameter(
-            help="for .eval: which of the answers to each short question, such as plain or "
-            "instructed; default: those that the main numbers are of"
-        ),
-    ] = "",
-    labels: Annotated[
-        Path | None,
-        Parameter(
-            help="for .eval: a file of labels that sayso label RUN wrote; its labels become edits "
-            "of the scores"
-        ),
-    ] = None,
-    force: Annotated[
-        bool, Parameter(help="overwrite a file that sayso export did not write", negative="")
-    ] = False,
+    flags: ExportFlags,
 ) -> None:
     """Write a run's answers as a table with a row for each short answer and aspect of a text.
 
@@ -306,16 +335,18 @@ def export(
     name that ends in .eval is a log of Inspect with the short answers: samples, scores, metrics.
     """
     if out.suffix.lower() == ".eval":
-        log = inspect_logs.export_log(run, out, method=method, labels=labels, force=force)
+        log = inspect_logs.export_log(
+            run, out, method=flags.method, labels=flags.labels, force=flags.force
+        )
         if log.left_out:
             others = ", ".join(f"{number:,} {name}" for name, number in log.left_out.items())
             print_note(f"a log has one short answer to each question; not in it: {others}")
         edits = f", {log.labels:,} with labels of people" if log.labels else ""
         print(safe_one_line(f"{log.samples:,} samples{edits} written to {log.path}"))
         return
-    if method or labels:
+    if flags.method or flags.labels:
         raise InputError(f"{out}: --method and --labels are for a log (.eval)")
-    done = exporting.export(run, out, force=force)
+    done = exporting.export(run, out, force=flags.force)
     if done.cut:
         cells = "1 cell was" if done.cut == 1 else f"{done.cut:,} cells were"
         print_note(
@@ -336,17 +367,18 @@ prompts_app = cyclopts.App(
     name="new",
     help_epilogue=help_examples("sayso prompts new mine --for uncle"),
 )
+@with_options
 def new_prompts(
     folder: Annotated[Path, Parameter(help="folder to create; it must not exist, or be empty")],
     /,
     *,
-    protocol: Annotated[
-        str, Parameter(name="--for", help="protocol whose prompts you want to replace")
-    ],
+    flags: PromptsFlags,
 ) -> None:
     """Write a folder with every prompt that a protocol can send, and explain how to replace it.
 
     A run with --prompt-folder FOLDER sends the same as a run without it until you rename a file.
     """
-    number = write_prompt_folder(folder, protocol_named(protocol))
+    if not flags.protocol:
+        raise InputError("prompts new: expected --for, as in: sayso prompts new mine --for uncle")
+    number = write_prompt_folder(folder, protocol_named(flags.protocol))
     print(safe_one_line(f"{folder}: {number} prompts, and {README} that explains them"))

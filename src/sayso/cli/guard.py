@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import cyclopts
 from cyclopts import Parameter
 
-from sayso.cli.help import OPTIONS, help_examples, with_flags
+from sayso.cli.commands import OPTIONS, help_examples, with_options
 from sayso.later import Later
+from sayso.options import option
 from sayso.records import InputError
 
 if TYPE_CHECKING:
@@ -49,98 +49,67 @@ guard_app.command(
 )
 
 
-def _share(kind: Any, tokens: Sequence[cyclopts.Token]) -> float:
-    """Convert a share that may be written in percent: ``10%``."""
-    text = tokens[0].value.strip()
-    try:
-        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        name = tokens[0].keyword or text
-        raise InputError(f"{name} {text!r}: expected a share, such as .05 or 5%") from None
-
-
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class GuardFlags:
     """The flags of ``sayso guard fit``."""
 
-    max_error: Annotated[
-        float,
-        Parameter(
-            converter=_share, help="largest error rate among the answers that are given: .05 or 5%"
-        ),
-    ] = 0.05
-    confidence: Annotated[
-        float,
-        Parameter(
-            converter=_share,
-            help="confidence of the promise: .95 holds for 95 of 100 sets of labels",
-        ),
-    ] = 0.95
-    score: Annotated[
-        str,
-        Parameter(
-            help="score to set the limit on, or a numeric column of the file (higher = less "
-            "certain); default: the best at hand, chosen on one half of the labels"
-        ),
-    ] = ""
-    otherwise: Annotated[
-        Literal["decline", "ask"],
-        Parameter(help="what becomes of answers above the limit: declined, or asked of a person"),
-    ] = "decline"
-    form: Annotated[
-        Literal["short", "long"] | None,
-        Parameter(help="of a run: short answers, or facts in paragraphs (default: short)"),
-    ] = None
-    where: Annotated[
-        str, Parameter(help="of a file: only rows with these values, model=palm,stage=short")
-    ] = ""
-    texts: Annotated[
-        str,
-        Parameter(
-            help="of a file whose rows are claims: the column that names the text of each; a text "
-            "is wrong if one of its kept claims is"
-        ),
-    ] = ""
-    columns: Annotated[str, Parameter(help="your column names: answer=response,gold=reference")] = (
-        ""
+    max_error: float = option(
+        0.05, "largest error rate among the answers that are given: .05 or 5%", main=True
     )
-    golds: Annotated[
-        Path | None, Parameter(help="a file with the columns id and gold, joined on the id")
-    ] = None
-    gold_metric: Annotated[
-        str,
-        Parameter(
-            help="what labels answers without a human verdict: rules, exact_match, llm:MODEL, or "
-            "file:NAME for a column of verdicts (as in sayso score)"
-        ),
-    ] = "rules"
-    labeled_by: Annotated[
-        Literal["people", "judge"] | None,
-        Parameter(
-            help="of a run: whose verdicts count; default: people where they labeled a random "
-            "sample (sayso label), else the judge"
-        ),
-    ] = None
-    nli: Annotated[
-        str | None,
-        Parameter(help="what compares meanings: rules, an NLI model, or llm:MODEL"),
-    ] = None
-    out: Annotated[
-        Path | None,
-        Parameter(help="file to write; default: guard.json in the run folder or beside the file"),
-    ] = None
-    force: Annotated[
-        bool, Parameter(help="replace a file that sayso guard did not write", negative="")
-    ] = False
-    seed: Annotated[int, Parameter(help="seed of the halves and draws of labels")] = 0
-    json: Annotated[
-        bool, Parameter(help="print everything as JSON instead of tables", negative="")
-    ] = False
+    confidence: float = option(
+        0.95, "confidence of the promise: .95 holds for 95 of 100 sets of labels", main=True
+    )
+    score: str = option(
+        "",
+        "score to set the limit on, or a numeric column of the file (higher = less certain); "
+        "default: the best at hand, chosen on one half of the labels",
+        main=True,
+    )
+    otherwise: Literal["decline", "ask"] = option(
+        "decline",
+        "what becomes of answers above the limit: declined, or asked of a person",
+        main=True,
+    )
+    form: Literal["short", "long"] | None = option(
+        None, "of a run: short answers, or facts in paragraphs (default: short)", main=True
+    )
+    where: str = option(
+        "", "of a file: only rows with these values, model=palm,stage=short", main=True
+    )
+    texts: str = option(
+        "",
+        "of a file whose rows are claims: the column that names the text of each; a text is wrong "
+        "if one of its kept claims is",
+        main=True,
+    )
+    columns: str = option("", "your column names: answer=response,gold=reference", main=True)
+    golds: Path | None = option(
+        None, "a file with the columns id and gold, joined on the id", main=True
+    )
+    gold_metric: str = option(
+        "rules",
+        "what labels answers without a human verdict: rules, exact_match, llm:MODEL, or file:NAME "
+        "for a column of verdicts (as in sayso score)",
+        main=True,
+    )
+    labeled_by: Literal["people", "judge"] | None = option(
+        None,
+        "of a run: whose verdicts count; default: people where they labeled a random sample (sayso"
+        " label), else the judge",
+        main=True,
+    )
+    nli: str | None = option(
+        None, "what compares meanings: rules, an NLI model, or llm:MODEL", main=True
+    )
+    out: Path | None = option(
+        None, "file to write; default: guard.json in the run folder or beside the file", main=True
+    )
+    force: bool = option(False, "replace a file that sayso guard did not write", main=True)
+    seed: int = option(0, "seed of the halves and draws of labels", main=True)
+    json: bool = option(False, "print everything as JSON instead of tables", main=True)
 
 
-NO_GUARD_FLAGS = GuardFlags()
-
-
+@with_options
 def fit(
     source: Annotated[
         Path,
@@ -151,7 +120,7 @@ def fit(
     ],
     /,
     *,
-    flags: Annotated[GuardFlags, Parameter(name="*")] = NO_GUARD_FLAGS,
+    flags: GuardFlags,
 ) -> int:
     """Find the loosest limit on a score whose error rate can be promised.
 
@@ -202,70 +171,61 @@ def _pairs(flag: str, text: str) -> dict[str, str]:
     return pairs
 
 
-@dataclasses.dataclass(frozen=True)
-@with_flags()
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class WatchFlags:
     """The flags of ``sayso watch``."""
 
-    once: Annotated[
-        bool, Parameter(help="what sayso watch does with a file", negative="", show=False)
-    ] = False
-    stop_at_alarm: Annotated[
-        bool, Parameter(help="stop after a new alarm, also in a stream", negative="")
-    ] = False
-    rates: Annotated[
-        str,
-        Parameter(
-            help="what to watch: declining, hedging, above_limit, error, declining_answerable, "
-            "declining_unanswerable, or several (a,b); default: all that the baseline has. Fewer "
-            "rates raise their alarms sooner"
-        ),
-    ] = ""
-    alpha: Annotated[
-        float, Parameter(help="chance of any false alarm over the whole log, however long")
-    ] = 0.05
-    guard: Annotated[
-        Path | None,
-        Parameter(
-            help="the guard whose limit scores are compared with, and whose promise an alarm "
-            "withdraws; default: guard.json in the run folder"
-        ),
-    ] = None
-    keep_guard: Annotated[
-        bool, Parameter(help="do not withdraw the guard's promise after an alarm", negative="")
-    ] = False
-    state: Annotated[
-        Path | None,
-        Parameter(
-            help="file that stores the watch's state and its position in the log: the next call "
-            "reads on from there"
-        ),
-    ] = None
-    page: Annotated[
-        Path | None, Parameter(help="also write a page (.html): rates over time, with alarms")
-    ] = None
-    every: Annotated[
-        int, Parameter(help="print a summary about every N answers; 0: only at the end")
-    ] = 10_000
-    columns: Annotated[
-        str,
-        Parameter(
-            help="your names of fields: answer=response,score=perplexity,time=ts; a name holds "
-            "for the log, for a file of earlier answers, or for both, wherever it is found"
-        ),
-    ] = ""
-    method: Annotated[
-        str,
-        Parameter(
-            help="of a run that asked in several ways, the one to compare with: plain or "
-            "instructed; default: the first"
-        ),
-    ] = ""
+    against: str = option(
+        "", "earlier answers: a run with short answers, or a file that sayso score reads", main=True
+    )
+    once: bool = option(False, "read a file to its end and stop, as sayso watch does anyway")
+    stop_at_alarm: bool = option(False, "stop after a new alarm, also in a stream", main=True)
+    rates: str = option(
+        "",
+        "what to watch: declining, hedging, above_limit, error, declining_answerable, "
+        "declining_unanswerable, or several (a,b); default: all that the baseline has. Fewer rates"
+        " raise their alarms sooner",
+        main=True,
+    )
+    alpha: float = option(
+        0.05, "chance of any false alarm over the whole log, however long", main=True
+    )
+    guard: Path | None = option(
+        None,
+        "the guard whose limit scores are compared with, and whose promise an alarm withdraws; "
+        "default: guard.json in the run folder",
+        main=True,
+    )
+    keep_guard: bool = option(
+        False, "do not withdraw the guard's promise after an alarm", main=True
+    )
+    state: Path | None = option(
+        None,
+        "file that stores the watch's state and its position in the log: the next call reads on "
+        "from there",
+        main=True,
+    )
+    page: Path | None = option(
+        None, "also write a page (.html): rates over time, with alarms", main=True
+    )
+    every: int = option(
+        10000, "print a summary about every N answers; 0: only at the end", main=True
+    )
+    columns: str = option(
+        "",
+        "your names of fields: answer=response,score=perplexity,time=ts; a name holds for the log,"
+        " for a file of earlier answers, or for both, wherever it is found",
+        main=True,
+    )
+    method: str = option(
+        "",
+        "of a run that asked in several ways, the one to compare with: plain or instructed; "
+        "default: the first",
+        main=True,
+    )
 
 
-NO_WATCH_FLAGS = WatchFlags()
-
-
+@with_options
 def watch(
     log: Annotated[
         Path,
@@ -277,13 +237,7 @@ def watch(
     ],
     /,
     *,
-    against: Annotated[
-        Path,
-        Parameter(
-            help="earlier answers: a run with short answers, or a file that sayso score reads"
-        ),
-    ],
-    flags: Annotated[WatchFlags, Parameter(name="*")] = NO_WATCH_FLAGS,
+    flags: WatchFlags,
 ) -> int:
     """Read a log of answers, and raise an alarm where their rates change.
 
@@ -292,6 +246,10 @@ def watch(
     output. Exit code 1: this call raised an alarm; 0: none; 2: the input cannot be used. No model
     is asked.
     """
+    if not flags.against:
+        raise InputError(
+            "watch: expected --against, as in: sayso watch log.jsonl --against runs/first"
+        )
     options = changes.WatchOptions(
         rates=tuple(name.strip() for name in flags.rates.split(",") if name.strip()),
         alpha=flags.alpha,
@@ -304,11 +262,11 @@ def watch(
         state=flags.state,
         page=flags.page,
     )
-    summary = watching.watch(log, against, options, emit=_emit, tell=printing.tell)
+    summary = watching.watch(log, Path(flags.against), options, emit=_emit, tell=printing.tell)
     if log.is_file() and not flags.once and flags.state is None:
         printing.tell(
             f"{log} was read to its end. Pass --state FILE to read on in the next call, or follow "
-            f"it: tail -F {log} | sayso watch - --against {against}"
+            f"it: tail -F {log} | sayso watch - --against {flags.against}"
         )
     return 1 if summary["new_alarms"] else 0
 

@@ -11,7 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from sayso import retrieval
+from sayso.cli.commands import with_options
 from sayso.cli.printing import print_json, print_note, safe_one_line
+from sayso.options import option
 from sayso.records import InputError
 from sayso.retrieval.index import is_index
 
@@ -19,29 +21,24 @@ from sayso.retrieval.index import is_index
 SHOWN = 3
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class IndexFlags:
     """The flags of ``sayso index``."""
 
-    out: Annotated[Path | None, Parameter(help="index file; default: in your cache folder")] = None
-    workers: Annotated[
-        int | None,
-        Parameter(help="number of reader processes; default: depends on the input size"),
-    ] = None
-    tokens: Annotated[
-        int, Parameter(help="largest number of words and punctuation marks in a passage")
-    ] = 256
-    search: Annotated[str | None, Parameter(help="print the passages found for this text")] = None
-    title: Annotated[str, Parameter(help="search only passages with this title")] = ""
-    k: Annotated[int, Parameter(name=["-k", "--k"], help="number of passages to print")] = 5
-    json: Annotated[
-        bool, Parameter(help="print everything as JSON instead of lines", negative="")
-    ] = False
+    out: Path | None = option(None, "index file; default: in your cache folder", main=True)
+    workers: int | None = option(
+        None, "number of reader processes; default: depends on the input size", main=True
+    )
+    tokens: int = option(
+        256, "largest number of words and punctuation marks in a passage", main=True
+    )
+    search: str | None = option(None, "print the passages found for this text", main=True)
+    title: str = option("", "search only passages with this title", main=True)
+    k: int = option(5, "number of passages to print", main=True, flag="--k -k")
+    json: bool = option(False, "print everything as JSON instead of lines", main=True)
 
 
-NO_FLAGS = IndexFlags()
-
-
+@with_options
 def index(
     source: Annotated[
         str,
@@ -53,14 +50,14 @@ def index(
     ],
     /,
     *,
-    flags: Annotated[IndexFlags, Parameter(name="*")] = NO_FLAGS,
+    flags: IndexFlags,
 ) -> None:
     """Make or update the full-text index of a knowledge source, and search it.
 
     What has not changed since the last time is not read again; a command that was stopped goes on
     where it was.
     """
-    if (flags.title or flags.k != NO_FLAGS.k) and flags.search is None:
+    if (flags.title or flags.k != IndexFlags().k) and flags.search is None:
         raise InputError("--title and -k apply only to a search: add --search TEXT")
     path = Path(source).expanduser()
     if source != "builtin" and is_index(path):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from sayso.cli.help import with_flags
+from sayso.cli.commands import with_options
 from sayso.later import Later
+from sayso.options import option
 from sayso.records import InputError
 
 if TYPE_CHECKING:
@@ -28,81 +29,67 @@ else:  # loaded when somebody labels
     agreements = Later("sayso.people.agreement")
 
 
-@dataclasses.dataclass(frozen=True)
-@with_flags()
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class LabelFlags:
     """The flags of ``sayso label``."""
 
-    annotator: Annotated[
-        str, Parameter(help="name of the person who labels; default: the page asks")
-    ] = ""
-    kind: Annotated[
-        Literal["answer", "aspect", "claim", "pair", "sureness"] | None,
-        Parameter(
-            help="what to label: short answers, aspects of paragraphs, claims beside evidence, "
-            "pairs of answers that may contradict, how sure a sentence sounds; default: claims or "
-            "short answers"
-        ),
-    ] = None
-    n: Annotated[int, Parameter(help="number of items for each annotator")] = 100
-    shared: Annotated[
-        int | None,
-        Parameter(
-            help="how many of them every annotator gets, to measure how well people agree; "
-            "default: 0, or as before"
-        ),
-    ] = None
-    design: Annotated[
-        Literal["stratified", "random", "certainty"] | None,
-        Parameter(
-            help="how items are drawn: by what was known and what the judge read, at random, or "
-            "more of those that the judge is unsure of; default: stratified, or as before"
-        ),
-    ] = None
-    seed: Annotated[int | None, Parameter(help="seed of the draw; default: 0, or as before")] = None
-    stage: Annotated[
-        str, Parameter(help="table of the judge's verdicts, such as methods-short; default: main")
-    ] = ""
-    method: Annotated[
-        str,
-        Parameter(
-            help="prompting method whose answers are labeled, or all; default: the one that the "
-            "main numbers are of"
-        ),
-    ] = ""
-    port: Annotated[
-        int | None, Parameter(help="port of the page on this machine; default: from 8740")
-    ] = None
-    export: Annotated[
-        Path | None, Parameter(help="write all labels to a .jsonl, .csv or .tsv file, and end")
-    ] = None
-    import_: Annotated[
-        Path | None,
-        Parameter(name="--import", help="store the labels of such a file or of a sheet, and end"),
-    ] = None
-    sheet: Annotated[
-        Path | None,
-        Parameter(
-            help="write the items of --annotator to a file to label in a spreadsheet, and end"
-        ),
-    ] = None
-    force: Annotated[
-        bool,
-        Parameter(
-            help="replace a file that exists; or draw other items where people labeled some",
-            negative="",
-        ),
-    ] = False
+    annotator: str = option("", "name of the person who labels; default: the page asks", main=True)
+    kind: Literal["answer", "aspect", "claim", "pair", "sureness"] | None = option(
+        None,
+        "what to label: short answers, aspects of paragraphs, claims beside evidence, pairs of "
+        "answers that may contradict, how sure a sentence sounds; default: claims or short answers",
+        main=True,
+    )
+    n: int = option(100, "number of items for each annotator", main=True)
+    shared: int | None = option(
+        None,
+        "how many of them every annotator gets, to measure how well people agree; default: 0, or "
+        "as before",
+        main=True,
+    )
+    design: Literal["stratified", "random", "certainty"] | None = option(
+        None,
+        "how items are drawn: by what was known and what the judge read, at random, or more of "
+        "those that the judge is unsure of; default: stratified, or as before",
+        main=True,
+    )
+    seed: int | None = option(None, "seed of the draw; default: 0, or as before", main=True)
+    stage: str = option(
+        "", "table of the judge's verdicts, such as methods-short; default: main", main=True
+    )
+    method: str = option(
+        "",
+        "prompting method whose answers are labeled, or all; default: the one that the main "
+        "numbers are of",
+        main=True,
+    )
+    port: int | None = option(
+        None, "port of the page on this machine; default: from 8740", main=True
+    )
+    export: Path | None = option(
+        None, "write all labels to a .jsonl, .csv or .tsv file, and end", main=True
+    )
+    import_: Path | None = option(
+        None, "store the labels of such a file or of a sheet, and end", main=True, flag="--import"
+    )
+    sheet: Path | None = option(
+        None,
+        "write the items of --annotator to a file to label in a spreadsheet, and end",
+        main=True,
+    )
+    force: bool = option(
+        False,
+        "replace a file that exists; or draw other items where people labeled some",
+        main=True,
+    )
 
 
-NO_LABEL_FLAGS = LabelFlags()
-
-
+@with_options
 def label(
     run: Annotated[Path, Parameter(help="folder of a finished run")],
     /,
     *,
-    flags: Annotated[LabelFlags, Parameter(name="*")] = NO_LABEL_FLAGS,
+    flags: LabelFlags,
 ) -> int:
     """Label answers of a run on a page on this machine, to check its judge.
 
@@ -173,23 +160,20 @@ def _label(
     printing.tell(labelings.progress_text(opened))
 
 
-@dataclasses.dataclass(frozen=True)
-@with_flags()
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class AgreementFlags:
     """The flags of ``sayso agreement``."""
 
-    examples: Annotated[
-        int, Parameter(help="number of items to show on which judge and people differ")
-    ] = 10
-    json: Annotated[bool, Parameter(help="print the result as JSON", negative="")] = False
+    examples: int = option(
+        10, "number of items to show on which judge and people differ", main=True
+    )
+    json: bool = option(False, "print the result as JSON", main=True)
 
 
-NO_AGREEMENT_FLAGS = AgreementFlags()
-
-
+@with_options
 def agreement(
     *runs: Annotated[Path, Parameter(help="folders of labeled runs; several are compared")],
-    flags: Annotated[AgreementFlags, Parameter(name="*")] = NO_AGREEMENT_FLAGS,
+    flags: AgreementFlags,
 ) -> int:
     """Show how far a run's judge agrees with the people who labeled it, and they with each other.
 

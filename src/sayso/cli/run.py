@@ -1,27 +1,21 @@
-"""``sayso run``, ``measure``, ``report``, ``compare``, ``assert``, ``factuality``: flags and help.
+"""``sayso run``, ``measure``, ``report``, ``compare``, ``assert``: help, and what they call.
 
 What they do loads much and stands in :mod:`sayso.cli.running`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import cyclopts
 from cyclopts import Parameter
 
-from sayso.cli.flags import (
-    NO_GATE_FLAGS,
-    Comparing,
-    GateFlags,
-    RunFlags,
-    measurable_settings,
-    protocol_settings,
-    settings_in,
-)
-from sayso.cli.help import OPTIONS, Figures, FigureWidth, help_examples
+from sayso.cli.commands import OPTIONS, help_examples, with_options
+from sayso.cli.flags import AssertFlags, CompareFlags, FigureFlags, GateFlags, RunFlags, ShownFlags
 from sayso.later import Later
+from sayso.options import OptionField, fields_of
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol
 from sayso.records import InputError
@@ -35,7 +29,6 @@ else:
     checking, written = Later("sayso.assertions.check"), Later("sayso.assertions.written")
     running = Later("sayso.cli.running")
 
-NO_FLAGS = RunFlags()
 run_app = cyclopts.App(
     name="run",
     help="Ask a model, judge its answers, and report whether it admits what it does not know.",
@@ -47,22 +40,14 @@ run_app = cyclopts.App(
 )
 
 
-Shared = Annotated[RunFlags, Parameter(name="*")]
-#: the settings of every protocol; only those that can change without asking again are shown
-Measurable: Any = Annotated[measurable_settings(), Parameter(name="*")]
-
-
 def _add_command(plan: Protocol) -> None:
     """Add ``sayso run NAME``: the flags of every run, and the protocol's settings."""
 
-    default = protocol_settings(plan)()
+    def run_one(*, common: RunFlags, settings: Any) -> int:
+        return running.run_one(common, plan, settings)
 
-    def command(*, common: Any = NO_FLAGS, settings: Any = default) -> int:
-        return running.run_one(common, plan, settings_in(settings, plan))
-
-    settings: Any = Annotated[protocol_settings(plan), Parameter(name="*")]
-    command.__annotations__ = {"common": Shared, "settings": settings, "return": int}
-    command.__doc__ = plan.question
+    run_one.__doc__ = plan.question
+    command = with_options(run_one, {"common": RunFlags, "settings": plan.Settings})
     below = help_examples(
         f"sayso run {plan.name} --limit 5",
         f"sayso run {plan.name} --model hf:Qwen/Qwen3-4B --data mine.jsonl",
@@ -76,7 +61,8 @@ for _plan in PROTOCOLS.values():
 
 
 @run_app.default
-def run_all(*, common: Shared = NO_FLAGS) -> int:
+@with_options
+def run_all(*, common: RunFlags) -> int:
     """Run every protocol with its own defaults; each gets a folder in --out.
 
     They share one pool of answers: the cache has for the next what one has asked.
@@ -84,67 +70,47 @@ def run_all(*, common: Shared = NO_FLAGS) -> int:
     return running.run_every(common)
 
 
-def measure(
-    run: Path,
-    /,
-    *,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    verbose: Annotated[bool, Parameter(negative="")] = False,
-    settings: Measurable = measurable_settings()(),  # noqa: B008 - frozen
-) -> None:
+RunFolder = Annotated[Path, Parameter(help="a run folder")]
+
+
+def _measure(run: RunFolder, /, *, flags: ShownFlags, settings: Mapping[str, Any]) -> None:
     """Recompute a run's numbers, optionally with other counting rules. Asks no model or judge.
 
-    You cannot change settings that affect requests, except to use fewer samples (--probe.k 3).
-
-    Parameters
-    ----------
-    run
-        A run folder.
-    json
-        Print every number as JSON instead of the table.
-    verbose
-        Also print every other table of the page, all cautions and the signatures.
+    You cannot change settings that affect requests, except to use fewer samples (--set probe.k=3).
     """
-    running.measure(run, settings, json=json, verbose=verbose)
+    running.measure(run, flags, settings)
 
 
-def report(
-    run: Path,
-    /,
-    *,
-    figures: Figures = "",
-    figure_width: FigureWidth = "",
-) -> None:
-    """Write report.html of a finished run or training again, and files of its charts.
-
-    Parameters
-    ----------
-    run
-        A run folder.
-    """
-    running.write_report(run, figures, figure_width)
+def _measurable(plan: Protocol) -> Iterator[OptionField]:
+    """Yield a protocol's settings, without the help of those that :func:`measure` refuses."""
+    for field in fields_of(plan.Settings):
+        can = field.about["stage"] == "measure" or field.name in plan.may_shrink
+        about = {**field.about, "main": False, "help": field.about["help"] * can}
+        yield field._replace(about=about)
 
 
+#: which of the protocols' settings a run has is known when it is opened
+measure = with_options(_measure, later=[f for p in PROTOCOLS.values() for f in _measurable(p)])
+
+
+@with_options
+def report(run: RunFolder, /, *, flags: FigureFlags) -> None:
+    """Write report.html of a finished run or training again, and files of its charts."""
+    running.write_report(run, flags)
+
+
+@with_options
 def compare(
-    a: Path,
-    b: Path,
+    a: RunFolder,
+    b: Annotated[Path, Parameter(help="another run folder")],
     /,
-    *more: Path,
-    flags: Annotated[Comparing, Parameter(name="*")] = Comparing(),
-    gate: Annotated[GateFlags, Parameter(name="*")] = NO_GATE_FLAGS,
+    *more: Annotated[Path, Parameter(help="further run folders")],
+    flags: CompareFlags,
+    gate: GateFlags,
 ) -> int:
     """Print what changes from run A to run B on the questions both asked, with paired intervals.
 
     Of more than two runs: every number by run, ranks, and which pairs differ (see sayso study).
-
-    Parameters
-    ----------
-    a
-        A run folder.
-    b
-        Another run folder.
-    more
-        Further run folders.
     """
     if flags.assertions:
         if more:
@@ -155,7 +121,7 @@ def compare(
             resamples=flags.resamples, seed=flags.seed,
         )  # fmt: skip
         return _show_verdicts(done, gate, json=flags.json)
-    if gate.given:
+    if gate != GateFlags():
         raise InputError(
             "--junit, --markdown, --strict, --allow-cache and --raw are for --assert; leave them "
             "out"
@@ -164,40 +130,30 @@ def compare(
     return 0
 
 
+@with_options
 def assert_(
-    run: Path,
-    assertions: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative="")] = (),
+    run: Annotated[
+        Path,
+        Parameter(help="a run folder, or the folder of sayso run with a run for each protocol"),
+    ],
     /,
-    *,
-    file_assertions: Annotated[
-        tuple[str, ...],
+    *assertions: Annotated[
+        str,
         Parameter(
-            name="--assertions",
-            consume_multiple=True,
-            negative="",
-            show_default=False,
-            help="more assertions; in a --config file, a list",
+            help='NAME[PART] >= NUMBER (or <=, >, <), such as "J[short] >= .2" "missing <= 2%"'
         ),
-    ] = (),
-    json: Annotated[bool, Parameter(help="print the verdicts as JSON", negative="")] = False,
-    flags: Annotated[GateFlags, Parameter(name="*")] = NO_GATE_FLAGS,
+    ],
+    flags: AssertFlags,
 ) -> int:
     """Decide assertions about a run on their intervals: holds, does not, or cannot say yet.
 
     Exit code 0: all hold; 1: one does not; 3: cannot say yet, with the number of questions that
     would settle it; 2: a mistake. Several assertions share one chance of error, 5 %.
-
-    Parameters
-    ----------
-    run
-        A run folder, or the folder of sayso run with a run for each protocol.
-    assertions
-        NAME[PART] >= NUMBER (or <=, >, <), such as "J[short] >= .2" "missing <= 2%".
     """
     done = checking.check_assertions(
-        run, [*assertions, *file_assertions], allow_cache=flags.allow_cache, raw=flags.raw
+        run, [*assertions, *flags.assertions], allow_cache=flags.allow_cache, raw=flags.raw
     )
-    return _show_verdicts(done, flags, json=json)
+    return _show_verdicts(done, flags, json=flags.json)
 
 
 def _show_verdicts(done: CheckedAssertions, flags: GateFlags, *, json: bool) -> int:
@@ -213,26 +169,3 @@ def _show_verdicts(done: CheckedAssertions, flags: GateFlags, *, json: bool) -> 
         for text in written.terminal_lines(done):
             print(text)
     return done.code(strict=flags.strict)
-
-
-def factuality(
-    *words: Annotated[
-        str,
-        Parameter(
-            allow_leading_hyphen=True,
-            help="files of long texts, then any flags of sayso run self_known",
-        ),
-    ],
-) -> int:
-    """Measure long texts you already have: the same as sayso run self_known --answers FILES.
-
-    It makes a run for each model. All flags of sayso run self_known work here, after the files.
-    """
-    running.tell_new_name()
-    flags = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
-    command = ["self_known", "--answers", *words[:flags], *words[flags:]]
-    code = run_app(
-        command if flags else ["self_known", *words],
-        exit_on_error=False, print_error=False, result_action="return_value",
-    )  # fmt: skip
-    return code if isinstance(code, int) else 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,20 +16,17 @@ import msgspec
 from rich.console import Console
 
 from sayso import report as reports
-from sayso.cli.flags import (
-    Comparing,
-    RunFlags,
-    chosen_settings,
-)
+from sayso.cli.flags import CompareFlags, FigureFlags, RunFlags, ShownFlags
 from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
 from sayso.harmless import line
 from sayso.later import Later
+from sayso.options import change
 from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.records import CorrectedNumber, Estimate, InputError
 from sayso.report.differences import compared_sheet
-from sayso.report.formats import Wanted, wanted, write_files
+from sayso.report.formats import Wanted, write_files
 from sayso.report.number_tables import grid, render_table
 from sayso.report.numbers import json_text
 from sayso.report.page import index_page, write_index
@@ -39,8 +36,8 @@ from sayso.runs.compare import compare as compare_runs
 from sayso.runs.compare import number_words, sides_of
 from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
 from sayso.runs.job import Job, check, with_period
+from sayso.runs.measure import load_run
 from sayso.runs.measure import measure as measure_run
-from sayso.runs.measure import settings_kind
 from sayso.runs.recorded import RecordedEngine, slug
 from sayso.runs.result import Result, lost_answers, sheet_of, shown_examples, shown_run
 from sayso.runs.run import execute_job
@@ -331,7 +328,7 @@ def _run(job: Job, shown: ShowOptions) -> Result:
     return result
 
 
-def _compare_many(runs: Sequence[Path], flags: Comparing) -> None:
+def _compare_many(runs: Sequence[Path], flags: CompareFlags) -> None:
     """Print a study of some runs."""
     options = {"resamples": flags.resamples, "seed": flags.seed, "allow": flags.allow}
     found = study_results.of_folders(runs, **options)
@@ -417,17 +414,18 @@ def run_every(common: RunFlags) -> int:
     return _exit_code(done)
 
 
-def measure(run: Path, settings: Any, *, json: bool, verbose: bool) -> None:
-    """Recompute a run's numbers, and print them."""
-    result = measure_run(run, chosen_settings(settings, settings_kind(run)))
+def measure(run: Path, flags: ShownFlags, settings: Mapping[str, Any]) -> None:
+    """Recompute a run's numbers with some settings as they were typed, and print them."""
+    *_, stored = load_run(run)
+    result = measure_run(run, change(stored, settings, typed=True))
     numbers = people.correct(run) if result.saved else []
-    if json:
+    if flags.json:
         print(json_text(list(_with_corrected(result.estimates, numbers))))
         return
-    show(result, json=False, page=None, verbose=verbose)
+    show(result, json=False, page=None, verbose=flags.verbose)
     plan = protocol_of(result.manifest)
     main = main_numbers(sheet_of(result), result.estimates)
-    places = () if verbose else {(e.name, e.where) for e in main}
+    places = () if flags.verbose else {(e.name, e.where) for e in main}
     corrected.render_corrected(numbers, number_words(plan), Console(), places)
     if result.saved and not numbers and people.has_labels(run):
         print("people labeled items of this run, but none of its numbers is corrected by them")
@@ -455,9 +453,9 @@ def _with_corrected(
         yield row
 
 
-def write_report(run: Path, figures: str, figure_width: str) -> None:
+def write_report(run: Path, flags: FigureFlags) -> None:
     """Write the page of a run or a training again, and files of its charts."""
-    files = wanted(figures, figure_width)
+    files = flags.files
     if is_training(run):
         print(training_report.write_training_page(run))
         if files.formats:
@@ -472,7 +470,7 @@ def write_report(run: Path, figures: str, figure_width: str) -> None:
         note_figures(reports.write_figures(run, files), run / FIGURES)
 
 
-def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
+def compare(a: Path, b: Path, more: Sequence[Path], flags: CompareFlags) -> None:
     """Print what changes from one run to another, or a study of more."""
     if more:
         _compare_many((a, b, *more), flags)
@@ -487,10 +485,3 @@ def compare(a: Path, b: Path, more: Sequence[Path], flags: Comparing) -> None:
         labeled = corrected.corrected_differences(before, after, words)
         shown = compared_sheet(result.estimates, sides_of(a, b), words, result.notes, [labeled])
         render_sheet(shown, Console(), verbose=True)
-
-
-def tell_new_name() -> None:
-    """Say what sayso factuality is."""
-    print_note(
-        "factuality is now `sayso run self_known --answers FILES`, with a run for each model"
-    )

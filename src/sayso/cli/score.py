@@ -8,20 +8,29 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from sayso.cli.help import ENDPOINT, Figures, FigureWidth, with_flags
+from sayso.cli.commands import with_options
+from sayso.cli.flags import FigureFlags, ShownFlags
 from sayso.later import Later
-from sayso.options import ModelOptions
+from sayso.options import (
+    CacheOptions,
+    JudgingOptions,
+    ModelOptions,
+    SpendingOptions,
+    like,
+    option,
+    part,
+)
 
 if TYPE_CHECKING:
     from sayso.cli import printing, progress
     from sayso.datasets import columns
-    from sayso.report import formats, numbers
+    from sayso.report import numbers
     from sayso.score_files import page
     from sayso.score_files import score as scoring
     from sayso.score_files.score import FileScores
 else:  # loaded when a file is scored
     printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
-    formats, numbers = Later("sayso.report.formats"), Later("sayso.report.numbers")
+    numbers = Later("sayso.report.numbers")
     page, scoring = Later("sayso.score_files.page"), Later("sayso.score_files.score")
     columns = Later("sayso.datasets.columns")
 
@@ -29,162 +38,94 @@ Format = Literal["rows", "harness", "inspect", "batch", "promptfoo", "deepeval"]
 Position = Literal["last_prompt", "second_last_answer", "last_answer"]
 
 
-@dataclasses.dataclass(frozen=True)
-@with_flags()
-class ScoreFlags:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ScoreFlags(ShownFlags, FigureFlags, ModelOptions):
     """The flags of ``sayso score``."""
 
-    out: Annotated[
-        Path | None, Parameter(help="output file; default: FILE.scored next to the input")
-    ] = None
-    report: Annotated[
-        Path | None,
-        Parameter(help="also write a page (.html): leaderboard, chart, examples, who agrees"),
-    ] = None
-    figures: Figures = ""
-    figure_width: FigureWidth = ""
-    force: Annotated[
-        bool,
-        Parameter(
-            help="overwrite a file at --out or --report that sayso score did not write", negative=""
-        ),
-    ] = False
-    methods: Annotated[
-        str, Parameter(help="names of scores, such as a,b; default: all that the file supports")
-    ] = ""
-    columns: Annotated[str, Parameter(help="your column names: answer=response,gold=reference")] = (
-        ""
+    out: Path | None = option(
+        None, "output file; default: FILE.scored next to the input", main=True
     )
-    requests: Annotated[
-        Path | None,
-        Parameter(help="for batch output: the batch's input file, which has the questions"),
-    ] = None
-    golds: Annotated[
-        Path | None,
-        Parameter(
-            help="a file with the columns custom_id (or id) and gold, joined on the id; needed for "
-            "batch output"
-        ),
-    ] = None
-    format: Annotated[
-        Format | None, Parameter(help="format of the file, if sayso cannot tell it from the rows")
-    ] = None
-    model: Annotated[
-        str | None,
-        Parameter(
-            help="the model that gave the answers (hf:FOLDER, hf:HUB_ID, gguf:FILE or builtin); it "
-            "computes their token probabilities, and generates nothing without --ask"
-        ),
-    ] = None
-    nli: Annotated[
-        str | None,
-        Parameter(
-            help="what compares meanings: rules (offline), the folder or hub id of an NLI model, "
-            "or llm:MODEL; default: microsoft/deberta-large-mnli if its weights are on this "
-            "machine, else rules"
-        ),
-    ] = None
-    gold_metric: Annotated[
-        str,
-        Parameter(
-            help="what grades answers without a human verdict: rules, exact_match, contains, "
-            "rouge_l, squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see the "
-            "question), or file:NAME for a column of verdicts (1 or 0, true or false) or a log's "
-            "own metric"
-        ),
-    ] = "rules"
-    ask: Annotated[
-        bool,
-        Parameter(
-            help="ask --model (or an endpoint) how confident it is in each answer and whether the "
-            "answer is true. This takes seven requests per row, or one with --methods "
-            "verbalized_two_step; selfcheck_prompt takes one per sentence and sample",
-            negative="",
-        ),
-    ] = False
-    panel: Annotated[
-        str,
-        Parameter(
-            help="for the score judge_panel: models, such as a,b, that judge each answer without "
-            "seeing the gold answer; one request per row and model"
-        ),
-    ] = ""
-    examples: Annotated[
-        int,
-        Parameter(
-            help="number of labeled rows shown to --model as examples for P(True) (the score "
-            "p_true_few; the papers use 20). These rows get no p_true_few; 0: none"
-        ),
-    ] = 0
-    prompt_folder: Annotated[
-        Path | None, Parameter(help="folder with your own prompts for --ask")
-    ] = None
-    layer: Annotated[
-        int,
-        Parameter(
-            help="layer of the hidden state for P(IK): 0 is the embeddings, -1 the last layer"
-        ),
-    ] = -1
-    position: Annotated[Position, Parameter(help="token whose hidden state P(IK) uses")] = (
-        "second_last_answer"
+    report: Path | None = option(
+        None, "also write a page (.html): leaderboard, chart, examples, who agrees", main=True
     )
-    token_level: Annotated[
-        bool, Parameter(help="also write each token with its probability", negative="")
-    ] = False
-    lax: Annotated[
-        bool,
-        Parameter(
-            help="count two texts as equal in meaning if neither contradicts the other "
-            "(default: if each entails the other)",
-            negative="",
-        ),
-    ] = False
-    unconditioned: Annotated[
-        bool,
-        Parameter(help="compare answers without putting the question before them", negative=""),
-    ] = False
-    cache: Annotated[
-        Path | None,
-        Parameter(help="folder of stored replies; default: SAYSO_CACHE, or your cache folder"),
-    ] = None
-    max_cost: Annotated[
-        float | None,
-        Parameter(
-            group=ENDPOINT,
-            help="stop after this many dollars for llm:, --ask and --panel; replies are kept, and "
-            "the same command resumes",
-        ),
-    ] = None
-    price: Annotated[
-        str | None,
-        Parameter(
-            group=ENDPOINT, help="dollars per million prompt and answer tokens, such as 0.15,0.60"
-        ),
-    ] = None
-    seed: Annotated[int, Parameter(help="seed for resampling")] = 0
-    jobs: Annotated[
-        int | None,
-        Parameter(
-            help="number of processes for a long file without a model; default: all cores; it does "
-            "not change the result"
-        ),
-    ] = None
-    verbose: Annotated[
-        bool,
-        Parameter(
-            help="print every table, and list the scores that were not computed, with the reason",
-            negative="",
-        ),
-    ] = False
-    json: Annotated[
-        bool, Parameter(help="print everything as JSON instead of the tables", negative="")
-    ] = False
-    opening: ModelOptions = ModelOptions()
+    force: bool = option(
+        False, "overwrite a file at --out or --report that sayso score did not write", main=True
+    )
+    methods: str = option(
+        "", "names of scores, such as a,b; default: all that the file supports", main=True
+    )
+    columns: str = option("", "your column names: answer=response,gold=reference", main=True)
+    requests: Path | None = option(
+        None, "for batch output: the batch's input file, which has the questions"
+    )
+    golds: Path | None = option(
+        None,
+        "a file with the columns custom_id (or id) and gold, joined on the id; needed for batch "
+        "output",
+        main=True,
+    )
+    format: Format | None = option(
+        None, "format of the file, if sayso cannot tell it from the rows", main=True
+    )
+    model: str | None = option(
+        None,
+        "the model that gave the answers (hf:FOLDER, hf:HUB_ID, gguf:FILE or builtin); it computes"
+        " their token probabilities, and generates nothing without --ask",
+        main=True,
+    )
+    nli: str | None = option(
+        None,
+        "what compares meanings: rules (offline), the folder or hub id of an NLI model, or "
+        "llm:MODEL; default: microsoft/deberta-large-mnli if its weights are on this machine, else"
+        " rules",
+        main=True,
+    )
+    gold_metric: str = option(
+        "rules",
+        "what grades answers without a human verdict: rules, exact_match, contains, rouge_l, "
+        "squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see the question), "
+        "or file:NAME for a column of verdicts (1 or 0, true or false) or a log's own metric",
+        main=True,
+    )
+    ask: bool = option(
+        False,
+        "ask --model (or an endpoint) how confident it is in each answer and whether the answer is"
+        " true. This takes seven requests per row, or one with --methods verbalized_two_step; "
+        "selfcheck_prompt takes one per sentence and sample",
+        main=True,
+    )
+    panel: str = option(
+        "",
+        "for the score judge_panel: models, such as a,b, that judge each answer without seeing the"
+        " gold answer; one request per row and model",
+        main=True,
+    )
+    examples: int = option(
+        0,
+        "number of labeled rows shown to --model as examples for P(True) (the score p_true_few; "
+        "the papers use 20). These rows get no p_true_few; 0: none",
+        main=True,
+    )
+    prompt_folder: Path | None = option(None, "folder with your own prompts for --ask", main=True)
+    layer: int = option(
+        -1, "layer of the hidden state for P(IK): 0 is the embeddings, -1 the last layer"
+    )
+    position: Position = option("second_last_answer", "token whose hidden state P(IK) uses")
+    token_level: bool = option(False, "also write each token with its probability")
+    lax: bool = option(
+        False,
+        "count two texts as equal in meaning if neither contradicts the other (default: if each "
+        "entails the other)",
+    )
+    unconditioned: bool = option(False, "compare answers without putting the question before them")
+    cache: Path | None = like(CacheOptions, "cache")
+    max_cost: float | None = like(SpendingOptions, "max_cost")
+    price: str | None = like(SpendingOptions, "price")
+    seed: int = option(0, "seed for resampling", main=True)
+    jobs: int | None = like(JudgingOptions, "jobs")
 
 
-NO_FLAGS = ScoreFlags()
-
-
+@with_options
 def score(
     file: Annotated[
         Path,
@@ -197,7 +138,7 @@ def score(
     ],
     /,
     *,
-    flags: Annotated[ScoreFlags, Parameter(name="*")] = NO_FLAGS,
+    flags: ScoreFlags,
 ) -> None:
     """Score answers you already have: how uncertain is each, and which score can be believed?
 
@@ -239,14 +180,14 @@ def _scored(file: Path, flags: ScoreFlags) -> FileScores:
             panel=[name.strip() for name in flags.panel.split(",") if name.strip()],
             prompts=flags.prompt_folder,
             report=flags.report,
-            figures=formats.wanted(flags.figures, flags.figure_width),
+            figures=flags.files,
             place=scoring.StatePlace(flags.layer, flags.position),
             cache=flags.cache,
             price=flags.price,
             max_cost=flags.max_cost,
             seed=flags.seed,
             force=flags.force,
-            opening=flags.opening,
+            opening=part(ModelOptions, flags),
             jobs=flags.jobs,
             tell=(lambda done: bars.count("rows", done, total)) if total else None,
         )

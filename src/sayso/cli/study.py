@@ -1,13 +1,15 @@
-"""The flags and the help of ``sayso study``; what it does stands in :mod:`sayso.cli.studying`."""
+"""The help of ``sayso study``; what it does stands in :mod:`sayso.cli.studying`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from sayso.cli.flags import StudyFlags
+from sayso.cli.commands import own_first, with_options
+from sayso.cli.flags import StudyFlags, StudyKeys
 from sayso.later import Later
 
 if TYPE_CHECKING:
@@ -15,19 +17,21 @@ if TYPE_CHECKING:
 else:
     studying = Later("sayso.cli.studying")
 
-NO_FLAGS = StudyFlags()
 
-
-def study(
+def _study(
     *sources: Annotated[
         Path,
         Parameter(help="a YAML file with models, data and protocols; or run folders"),
     ],
-    flags: Annotated[StudyFlags, Parameter(name="*")] = NO_FLAGS,
+    flags: StudyFlags,
+    settings: Mapping[str, Any],
 ) -> int:
     """Several models on several data sets by several protocols, on one page with joint intervals.
 
     Runs that are missing are made, those that are finished are used. Folders of finished runs are
     a study too. Stopped at any moment, the same command goes on.
     """
-    return studying.study(sources, flags)
+    return studying.study(sources, flags, settings)
+
+
+study = with_options(_study, later=own_first(StudyKeys))

@@ -6,25 +6,26 @@ import dataclasses
 import json
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from rich.console import Console
 
-from sayso.cli.flags import StudyFlags
+from sayso.cli.flags import StudyFlags, StudyKeys
 from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
+from sayso.options import fields_of, read_value
 from sayso.records import InputError, content_id
-from sayso.report.formats import wanted, write_files
+from sayso.report.formats import Wanted, write_files
 from sayso.report.number_tables import NumberTable, grid, json_rows, render_table
 from sayso.report.numbers import json_text
 from sayso.runs.dry_run import RunEstimate, between, money, total_text
 from sayso.runs.result import lost_answers
 from sayso.storage.run_folder import FIGURES
 from sayso.storage.yaml_file import read_yaml
-from sayso.studies.grid import REPEATED, Grid, GridCell, read_grid
+from sayso.studies.grid import LISTS, REPEATED, Grid, GridCell, read_grid
 from sayso.studies.report import (
     TABLES,
     check_layouts,
@@ -42,23 +43,31 @@ from sayso.studies.run import STATE, CellOutcome, CellReport, StudyPrice, price_
 YAML = (".yaml", ".yml")
 
 
-def study(sources: Sequence[Path], flags: StudyFlags) -> int:
-    """Make or open a study, and show it; return the exit code."""
+def study(sources: Sequence[Path], flags: StudyFlags, settings: Mapping[str, Any]) -> int:
+    """Make or open a study, and show it; return the exit code.
+
+    ``settings`` are the keys of the study (:class:`StudyKeys`) as they were typed.
+    """
+    keys = {
+        f.name: read_value(f.name, f.hint, settings[f.name], typed=True)
+        for f in fields_of(StudyKeys)
+        if f.name in settings
+    }
     if flags.layouts:
         _list_layouts()
         return 0
     layout = tuple(name for names in flags.layout for name in names.split(",") if name)
     flags = dataclasses.replace(flags, layout=layout)
     check_layouts(flags.layout)
-    wanted(flags.figures, flags.figure_width)
-    grid = _grid(sources, flags)
+    files = flags.files
+    grid = _grid(sources, flags, keys)
     if grid is not None:
         check_possible(grid, flags.layout)
     if grid is None:
         own = [s for s in sources if (s / STATE).is_file()]
         other = Path("studies") / content_id(sorted(map(str, sources)))[:8]
-        out = flags.out or (own[0] if len(sources) == len(own) == 1 else other)
-        found = of_folders(sources, **_options(flags))
+        out = keys.get("out") or (own[0] if len(sources) == len(own) == 1 else other)
+        found = of_folders(sources, **_options(flags, keys))
     elif flags.dry_run:
         _price(grid, as_json=flags.json)
         return 0
@@ -69,10 +78,10 @@ def study(sources: Sequence[Path], flags: StudyFlags) -> int:
         _note_left_out(outcomes)
         if kept := sum(outcome.status == "kept" for outcome in outcomes):
             print_note(f"{kept} of {len(outcomes)} cells were finished already")
-        found = of_grid(grid, outcomes, **_options(flags))
+        found = of_grid(grid, outcomes, **_options(flags, keys))
         if not found.runs:
             raise InputError(f"no cell of the study is finished: {_first_reason(outcomes)}")
-    _show(found, out, flags)
+    _show(found, out, flags, files)
     bad = [o for o in found.outcomes if o.status in ("failed", "waiting")]
     if bad:
         raise InputError(
@@ -102,39 +111,39 @@ def _first_reason(outcomes: Sequence[CellOutcome]) -> str:
     return f"{one.protocol} · {one.model} · {one.data}: {one.reason}"
 
 
-def _options(flags: StudyFlags) -> dict[str, Any]:
+def _options(flags: StudyFlags, keys: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "resamples": flags.resamples,
-        "seed": flags.asked.seed or 0,
+        "seed": keys.get("seed", 0),
         "allow": flags.allow,
         "raw": flags.raw,
     }
 
 
-def _grid(sources: Sequence[Path], flags: StudyFlags) -> Grid | None:
+def _grid(sources: Sequence[Path], flags: StudyFlags, keys: Mapping[str, Any]) -> Grid | None:
     """Return the grid of a file or of flags; ``None`` for folders of runs."""
     files = [s for s in sources if s.suffix.lower() in YAML]
     command = shlex.join(["sayso", *sys.argv[1:]])
+    spec = {n: list(v) if n in (*LISTS, *REPEATED, "answers") else v for n, v in keys.items()}
     if not sources:
-        if not flags.models and not flags.answers:
+        if not spec.get("models") and not spec.get("answers"):
             raise InputError(
                 "expected a YAML file, folders of runs, or --models or --answers (sayso study "
                 "--help)"
             )
-        return read_grid(flags.spec(), "--models" if flags.models else "--answers", command)
+        return read_grid(spec, "--models" if spec.get("models") else "--answers", command)
     if not files:
-        making = ("models", "data", "answers", "protocols", *REPEATED, "dry_run")
-        if any(getattr(flags, name) for name in making):
-            *most, last = (f"--{name.replace('_', '-')}" for name in making)
+        making = [name for name in (*LISTS, "answers", *REPEATED) if spec.get(name)]
+        if making or flags.dry_run:
             raise InputError(
                 "folders of runs already have models, data and protocols: leave "
-                f"{', '.join(most)} and {last} out"
+                f"{(making or ['--dry-run'])[0]} out"
             )
         return None
     if len(sources) > 1:
         raise InputError(f"{len(sources)} files or folders; expected one YAML file, or folders")
-    read = {k.replace("-", "_"): v for k, v in read_yaml(files[0], str(files[0])).items()}
-    return read_grid({**read, **flags.spec()}, str(files[0]), command)
+    read_in = {k.replace("-", "_"): v for k, v in read_yaml(files[0], str(files[0])).items()}
+    return read_grid({**read_in, **spec}, str(files[0]), command)
 
 
 def _begin(number: int, total: int, cell: GridCell) -> None:
@@ -172,12 +181,11 @@ def _list_layouts() -> None:
     render_table(table, Console())
 
 
-def _show(found: Study, out: Path, flags: StudyFlags) -> None:
+def _show(found: Study, out: Path, flags: StudyFlags, files: Wanted) -> None:
     """Write page and tables, and print them."""
     console = Console()
     tables, named = _tables(found, flags.layout)
     page = write_study(found, out, named, flags.intervals)
-    files = wanted(flags.figures, flags.figure_width)
     if files.formats:
         folder = out / FIGURES
         note_figures(write_files(study_figures(found, named), folder, files), folder)

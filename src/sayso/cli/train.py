@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from sayso.cli.commands import with_options
 from sayso.harmless import printable
 from sayso.later import Later
+from sayso.options import option
 from sayso.records import InputError
 from sayso.train.config import TrainConfig, check_exported
 
@@ -27,43 +29,30 @@ else:  # loaded when something is trained
     report, training = Later("sayso.train.report"), Later("sayso.train.training")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainFlags:
     """Flags that decide no training: where everything is, what else is written, what is printed."""
 
-    out: Annotated[Path | None, Parameter(help="output folder; default: next to the run")] = None
-    export: Annotated[
-        Literal["trl", "llama-factory"] | None,
-        Parameter(help="write training data for another trainer, without training"),
-    ] = None
-    sweep: Annotated[
-        Literal["xi"] | None,
-        Parameter(help="train once for each share of paragraphs, and compare the results"),
-    ] = None
-    values: Annotated[
-        str, Parameter(help="values of --sweep, such as 0.1,0.5,0.9; default: 0.1 to 0.9")
-    ] = ""
-    data: Annotated[
-        str | None, Parameter(help="new location of the run's data file, if it was moved")
-    ] = None
-    model: Annotated[str | None, Parameter(help="the run's model, if its name has changed")] = None
-    judge: Annotated[
-        str | None,
-        Parameter(help="the run's judge, if its name has changed or it is at an address"),
-    ] = None
-    cache: Annotated[
-        Path | None, Parameter(help="folder of stored replies; default: the run's")
-    ] = None
-    dry_run: Annotated[
-        bool,
-        Parameter(
-            help="print how many samples the rows need, and what they cost; send nothing",
-            negative="",
-        ),
-    ] = False
-    json: Annotated[
-        bool, Parameter(help="print all results as JSON instead of the table", negative="")
-    ] = False
+    out: Path | None = option(None, "output folder; default: next to the run", main=True)
+    export: Literal["trl", "llama-factory"] | None = option(
+        None, "write training data for another trainer, without training", main=True
+    )
+    sweep: Literal["xi"] | None = option(
+        None, "train once for each share of paragraphs, and compare the results", main=True
+    )
+    values: str = option(
+        "", "values of --sweep, such as 0.1,0.5,0.9; default: 0.1 to 0.9", main=True
+    )
+    data: str | None = option(None, "new location of the run's data file, if it was moved")
+    model: str | None = option(None, "the run's model, if its name has changed")
+    judge: str | None = option(
+        None, "the run's judge, if its name has changed or it is at an address"
+    )
+    cache: Path | None = option(None, "folder of stored replies; default: the run's")
+    dry_run: bool = option(
+        False, "print how many samples the rows need, and what they cost; send nothing", main=True
+    )
+    json: bool = option(False, "print all results as JSON instead of the table", main=True)
 
     def opened(self) -> dict[str, Any]:
         """Return how the run is opened and what is noted of the command."""
@@ -76,12 +65,13 @@ class TrainFlags:
         }
 
 
+@with_options
 def train(
     run: Annotated[Path, Parameter(help="a finished uncle run of the base model")],
     /,
     *,
-    config: Annotated[TrainConfig, Parameter(name="*")] = TrainConfig(),  # noqa: B008 - frozen
-    flags: Annotated[TrainFlags, Parameter(name="*")] = TrainFlags(),
+    config: TrainConfig,
+    flags: TrainFlags,
 ) -> None:
     """Train the model of a run to say what it does not know, and measure whether it does.
 

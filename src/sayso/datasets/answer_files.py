@@ -145,7 +145,7 @@ def _open(
         raise InputError(f"{path}: --format {kind}, but its first row has {names}")
     if kind in ("rows", "promptfoo", "deepeval"):
         if requests is not None:
-            raise InputError(f"{path} is not an output of a batch: --requests is only for those")
+            raise InputError(f"{path} is not an output of a batch: requests is only for those")
         notices += only_samples(first[1], columns, path, OPTION)
         notices += tables.notes_on_cells(path)
         loose = is_text_table(path)
@@ -231,4 +231,4 @@ def _only_rows(kind: str, columns: Mapping[str, str], requests: object) -> None:
     if columns:
         raise InputError(f"--columns is for your own files, and this one is read as {kind!r}")
     if requests is not None:
-        raise InputError(f"--requests applies to the output of a batch, not to {kind!r}")
+        raise InputError(f"requests applies to the output of a batch, not to {kind!r}")

@@ -1,6 +1,6 @@
 """The columns of tables that users bring: one list for every command that reads such a table.
 
-``--data file:``, ``--answers``, ``sayso score`` and ``judge-check --labelled`` find the columns of
+``--data file:``, ``--answers``, ``sayso score`` and ``judge-check --labeled`` find the columns of
 a file by the names below, in every format, and take what they need. A file with all of them can be
 given to each. Capitals, spaces and hyphens in a name do not matter.
 
@@ -24,7 +24,7 @@ from sayso.datasets.tools.values import REASONS
 from sayso.harmless import printable
 from sayso.records import InputError
 
-#: who reads a table: --data file:, --answers, sayso score, judge-check --labelled
+#: who reads a table: --data file:, --answers, sayso score, judge-check --labeled
 Reader = Literal["data", "answers", "score", "labelled"]
 
 

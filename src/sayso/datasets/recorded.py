@@ -144,7 +144,7 @@ def read_recorded(
         if not any(model.rows for model in of_file.values()):
             left = sum((model.left_out for model in of_file.values()), Counter[str]())
             if answers.kind == "batch":
-                raise InputError(f"{file}: {NO_QUESTIONS}: sayso score {file} --requests INPUT")
+                raise InputError(f"{file}: {NO_QUESTIONS}: sayso score {file} --set requests=INPUT")
             raise InputError(
                 f"{file}: no row has a question and an answer "
                 f"({'; '.join(f'{n:,} × {why}' for why, n in left.items())}): "
@@ -181,7 +181,7 @@ def _check_kind(kind: LogprobKind | None) -> None:
     if kind in CONVERT:
         raise InputError(
             f"logprobs {kind}: expected natural logarithms of probabilities; {CONVERT[kind]}. "
-            "--logprobs none leaves them out"
+            "--set logprobs=none leaves them out"
         )
 
 
@@ -229,7 +229,7 @@ def _with_logprobs(row: AnswerRow, kind: LogprobKind | None, file: str) -> Answe
         raise InputError(
             f"{file} {row.place}: log-probabilities above 0: expected natural logarithms of "
             "probabilities, not logits or probabilities; convert them, or leave them out with "
-            "--logprobs none"
+            "--set logprobs=none"
         )
     known = [values if values and all(map(math.isfinite, values)) else None for values in every]
     return msgspec.structs.replace(

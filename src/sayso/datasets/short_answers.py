@@ -416,7 +416,7 @@ def popqa_dataset(name: str, rows: Rows, source: str) -> Dataset:
     file, ``test.tsv``, its test split. ``possible_answers`` are ways to write every right object:
     those that are neither ``obj`` nor among its ``o_aliases`` write another one, and so does a row
     that asks the same words about another subject of that name. Each right object is a gold of its
-    own, and an answer is right that names one; ``--ambiguous drop`` of ``sayso run faithfulness``
+    own, and an answer is right that names one; ``ambiguous=drop`` of ``sayso run faithfulness``
     leaves such questions out. Kept as in MetaFaith's protocol: relations director,
     screenwriter, producer, author, place of birth, occupation, and objects of more than two
     characters. The domain of a question is its stratum of popularity::

@@ -98,7 +98,7 @@ def refuse_gone(name: str) -> None:
     if name.startswith("@") or re.search(r",\s*https?://", name):
         raise InputError(
             f"model {name!r:.200}: sayso asks one endpoint; put a router before several (vLLM's, "
-            "SGLang's or nginx) and pass its URL, or run the model with --engine ray"
+            "SGLang's or nginx) and pass its URL, or run the model with --set engine=ray"
         )
     if name.startswith("hf:") and name.lower().endswith(".gguf"):
         raise InputError(

@@ -335,7 +335,7 @@ def _edit(
     questions: Mapping[str, Question],
     file: Path,
 ) -> tuple[int, int]:
-    """Edit the scores of the answers that people labelled.
+    """Edit the scores of the answers that people labeled.
 
     Every annotator's label is an edit. The joined one comes last, because the last edit counts.
     Return how many labels these are, and how many are of other answers of the run.

@@ -518,7 +518,7 @@ _BE = frozenset({"is", "was", "are", "were"})
 _CODE = regex(r"[^\W\d_]-$")
 
 
-#: log-odds that the sentence that answers exceeds: chosen by folds of labelled pairs
+#: log-odds that the sentence that answers exceeds: chosen by folds of labeled pairs
 _LEAST = 0.4
 
 

@@ -99,9 +99,9 @@ class AgreementGroup(msgspec.Struct, frozen=True):
 class Errors(msgspec.Struct, frozen=True):
     """The shares that say how a judge's errors move UNCLE's rates, of readable verdicts.
 
-    ``found``: of answers labelled uncertain, those called so; ``invented``: of other answers, those
+    ``found``: of answers labeled uncertain, those called so; ``invented``: of other answers, those
     called uncertain; ``right``: of answers that both call committed, those judged correct or
-    incorrect as labelled.
+    incorrect as labeled.
     """
 
     found: CountedShare

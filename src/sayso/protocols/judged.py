@@ -39,7 +39,7 @@ ARTICLES = "wikibio"
 
 
 class PartRead(NamedTuple):
-    """How well one thing is read, in sentences, and whose labelled texts that rests on."""
+    """How well one thing is read, in sentences, and whose labeled texts that rests on."""
 
     sentence: str
     texts: str = ""
@@ -117,7 +117,7 @@ def check_sentence(manifest: Manifest, what: str, part: str = "") -> str:
             f"{begun} it saw doubt in {found} answers that voice it, and in {invented} that do not."
         )
     if what == "right" and of("right"):
-        return f"{begun} it called {of('right')} committed answers right or wrong as labelled."
+        return f"{begun} it called {of('right')} committed answers right or wrong as labeled."
     if what == "words" and of("phrases"):
         return (
             f"In its check, it scored {of('phrases')} hedges within what people take them to mean."
@@ -138,7 +138,7 @@ def doubt_part(reader: str, answers: str, near: NearestTexts | None) -> PartRead
         return PartRead(f"How well {reader} sees doubt in {answers} is not known.")
     text = (
         f"Doubt in {answers}: {reader} sees {_counted(near.found, 'doubt')} and takes "
-        f"{_counted(near.invented, 'assertions')} for doubt, in the labelled texts nearest to this "
+        f"{_counted(near.invented, 'assertions')} for doubt, in the labeled texts nearest to this "
         f"run: {near.why}."
     )
     return PartRead(text, _told(answers, near))
@@ -150,14 +150,14 @@ def declining_part(reader: str, answers: str, near: NearestTexts | None) -> Part
         return PartRead(f"How well {reader} sees that {answers} decline is not known.")
     text = (
         f"Declining in {answers}: {reader} sees {_counted(near.withheld_found, 'it')} and takes "
-        f"{_counted(near.withheld_invented, 'the other answers')} for declining, in the labelled "
+        f"{_counted(near.withheld_invented, 'the other answers')} for declining, in the labeled "
         f"texts nearest to this run: {near.why}."
     )
     return PartRead(text, _told(answers, near))
 
 
 def _told(answers: str, near: NearestTexts) -> str:
-    """Return whose texts say how well doubt is read, and who labelled them."""
+    """Return whose texts say how well doubt is read, and who labeled them."""
     return (
         f"{answers[0].upper()}{answers[1:]}: {near.texts}, "
         f"{'some told to voice doubt' if near.told else 'asked plainly'}. "
@@ -184,7 +184,7 @@ def right_part(reader: str, answers: str, near: NearestContents | None) -> PartR
     text = (
         f"Right and wrong in {answers}: {reader} accepts "
         f"{_counted(near.right, 'right answers', 'answers')} and "
-        f"{_counted(near.wrong, 'wrong ones', 'answers')}, among the labelled answers nearest to "
+        f"{_counted(near.wrong, 'wrong ones', 'answers')}, among the labeled answers nearest to "
         f"this run: {near.why}."
     )
     labelled = (
@@ -282,7 +282,7 @@ def contradictions_part(reader: str, answers: str, near: NearestPairs | None) ->
     text = (
         f"Contradictions in {answers}: {reader} sees {_counted(near.found, 'them', 'pairs')}, "
         f"takes {_counted(near.invented, 'agreeing pairs', 'pairs')} for contradictions and "
-        f"leaves out {_counted(near.dropped, 'the comparable pairs', 'pairs')}, among the labelled "
+        f"leaves out {_counted(near.dropped, 'the comparable pairs', 'pairs')}, among the labeled "
         f"pairs nearest to this run: {near.why}."
     )
     return PartRead(text, f"Contradictions: {near.texts}. Labels: {near.labels}.")

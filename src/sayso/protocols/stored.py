@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from sayso.protocols import settings
+from sayso.options import as_dict, replace
 from sayso.protocols.protocol import Run
 from sayso.records import Generation, Question, Score, Verdict
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -52,6 +52,6 @@ def stored_run(folder: RunFolder) -> Run:
 
 def settings_of_run(manifest: Manifest, defaults: Chosen) -> Chosen:
     """Return the settings of a finished run; those that it does not name are the defaults."""
-    known = settings.as_dict(defaults)
+    known = as_dict(defaults)
     kept = {name: value for name, value in manifest.settings.items() if name in known}
-    return typing.cast(Chosen, settings.replace(defaults, kept))
+    return typing.cast(Chosen, replace(defaults, kept))

@@ -58,7 +58,7 @@ def wanted(formats: str | Sequence[str], width: str = "") -> Wanted:
         check_format(name, f"--figures {line(given[name], 20)}")
     if width and not names:
         raise InputError(
-            f"--figure-width {line(width, 20)} applies only to figures: add --figures svg,pdf"
+            f"figure_width {line(width, 20)} applies only to figures: add --figures svg,pdf"
         )
     inches(width or DEFAULT_WIDTH)
     return Wanted(names, width or DEFAULT_WIDTH)

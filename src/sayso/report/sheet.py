@@ -91,7 +91,7 @@ class Section(NamedTuple):
 
 
 class HowRead(NamedTuple):
-    """How often the answers' reader is right on texts like these, and whose labelled texts say so.
+    """How often the answers' reader is right on texts like these, and whose labeled texts say so.
 
     Without sentences nothing is known of it, or nobody read the answers but people.
     """

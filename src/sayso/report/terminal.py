@@ -191,12 +191,12 @@ def safe_text(text: str, console: Console, style: str = "") -> Text:
 
 #: words of a judge's signature -> the flags of ``sayso judge-check`` that say the same
 FLAGS = {
-    "uncle": "--judge-labels uncle",
-    "entity": "--judge-batch entity",
-    "aspect": "--judge-batch aspect",
-    "two_pass": "--judge-mode two_pass",
-    "brief": "--judge-prompt brief",
-    **{kind: f"--judge-dtype {kind}" for kind in ("float64", "float32", "bfloat16", "float16")},
+    "uncle": "--set judge_labels=uncle",
+    "entity": "--set judge_batch=entity",
+    "aspect": "--set judge_batch=aspect",
+    "two_pass": "--set judge_mode=two_pass",
+    "brief": "--set judge_prompt=brief",
+    **{kind: f"--set judge_dtype={kind}" for kind in ("float64", "float32", "bfloat16", "float16")},
 }
 
 

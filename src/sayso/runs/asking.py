@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sayso.engines.engine import Engine, EngineWrapper
 from sayso.engines.prices import LOCAL, Price, reply_cost
-from sayso.options import AskingOptions, Scalar
+from sayso.options import AskingOptions, Scalar, as_typed
 from sayso.progress import Progress, Silent
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import (
@@ -383,10 +383,11 @@ class CachedEngine(EngineWrapper):
         if not self._repetition_noted and self.capabilities.draws_vary is False:
             self.tell_repetition()
         if paid is None and self.meter.max_cost is not None:
+            price = "price" if self.who == "model" else "judge_price"
             raise InputError(
                 f"--max-cost {self.meter.max_cost:g} cannot be enforced: the price of answers of "
                 f"{self.signature} is unknown; pass "
-                f"--{'' if self.who == 'model' else 'judge-'}price IN,OUT, or leave the limit out "
+                f"{as_typed(price, 'IN,OUT')}, or leave the limit out "
                 "if the endpoint does not report tokens"
             )
 
@@ -493,7 +494,7 @@ def bill(model: CachedEngine, judge: CachedEngine | None) -> list[str]:
     if not any(a.remote or a.dollars != 0 for a in paid.values()):
         return []
     prices = ", ".join(f"{what} {dollars(a.dollars)}" for what, a in paid.items())
-    flags = {"answers": "--price IN,OUT", "verdicts": "--judge-price IN,OUT"}
+    flags = {"answers": as_typed("price", "IN,OUT"), "verdicts": as_typed("judge_price", "IN,OUT")}
     if unknown := [flags[what] for what, a in paid.items() if a.dollars is None]:
         sets = "sets" if len(unknown) == 1 else "set"
         return [f"price: {prices}; {' and '.join(unknown)} {sets} token prices"]
@@ -581,7 +582,7 @@ def template_kwargs(given: str | Mapping[str, Scalar] | None) -> dict[str, Scala
     """
     if not given:
         return {}
-    what = f"chat-template-kwargs {str(given)[:80]!r}"
+    what = f"chat_template_kwargs {str(given)[:80]!r}"
     expected = 'expected a JSON object such as {"enable_thinking": false}'
     if isinstance(given, str):
         try:
@@ -612,7 +613,7 @@ def request_shaper(asking: AskingOptions) -> Shape:
     both = sorted(wanted.keys() & own.keys())
     if both:
         raise InputError(
-            f"thinking {thinking!r} sets {both[0]}, and chat-template-kwargs does too; "
+            f"thinking {thinking!r} sets {both[0]}, and chat_template_kwargs does too; "
             "leave one of them out"
         )
     arguments = {**wanted, **own}

@@ -17,7 +17,7 @@ from sayso.engines.engine import Engine
 from sayso.engines.named import NotHere
 from sayso.engines.prices import LOCAL, Price, price_of
 from sayso.engines.ray.engine import RaySettings, open_ray
-from sayso.options import ModelOptions, given, option_names
+from sayso.options import ModelOptions, as_typed, given, option_names
 from sayso.records import InputError
 from sayso.storage.atomic import real_path
 
@@ -149,7 +149,7 @@ class Meter:
 def open_priced(
     name: str,
     max_cost: float | None = None,
-    flag: str = "--price",
+    option: str = "price",
     *,
     opening: ModelOptions = ModelOptions(),
     price: str | None = None,
@@ -160,9 +160,10 @@ def open_priced(
 ) -> tuple[Engine, Price | None]:
     """Open a model and return it with its price, ``None`` where that is unknown.
 
-    ``price`` is "in,out" in dollars per million tokens, given by ``flag``; ``opening``, ``weights``
-    and ``batches`` are as in :func:`model_options`, ``extra`` are further options of this kind of
-    model. With ``ray`` the model computes in Ray's actors, and is opened here without weights.
+    ``price`` is "in,out" in dollars per million tokens, given by ``option``; ``opening``,
+    ``weights`` and ``batches`` are as in :func:`model_options`, ``extra`` are further options of
+    this kind of model. With ``ray`` the model computes in Ray's actors, and is opened here
+    without weights.
     Where ``weights`` is False, a model whose files are not on this machine is an
     :class:`~sayso.engines.absent.AbsentModel`. Raises InputError, also for a limit ``max_cost``
     that cannot be kept.
@@ -172,19 +173,19 @@ def open_priced(
         here = {option: value for option, value in given(opening).items() if option in HERE}
         inner = open_model(name, **here, **extra)
         known = known or known_price(inner)
-        check_price(max_cost, name, known, flag)
+        check_price(max_cost, name, known, option)
         return inner, known
     options = model_options(name, opening, price=price, weights=weights, batches=batches)
     if known is not None and options.get("batches"):
         known = known.halved
-    check_price(max_cost, name, known, flag)
+    check_price(max_cost, name, known, option)
     options |= extra
     if is_endpoint(name):
         inner = open_model(name, **options)
         if known == LOCAL and known_price(inner) is None:  # the server passes its requests on
             known = None
             try:
-                check_price(max_cost, name, known, flag)
+                check_price(max_cost, name, known, option)
             except InputError:
                 inner.close()
                 raise
@@ -244,7 +245,7 @@ def model_options(
     """
     chosen = given(opening)
     if model.startswith("vllm:") and chosen.get("end_loops"):
-        raise InputError(f"end-loops is for hf: models, and {model!r} runs in vLLM; leave it out")
+        raise InputError(f"end_loops is for hf: models, and {model!r} runs in vLLM; leave it out")
     if model.startswith("vllm:"):
         chosen.pop("end_loops", None)
     local = {name: value for name, value in chosen.items() if name in HERE}
@@ -263,18 +264,19 @@ def model_options(
     for name in wrong:
         if name in foreign:
             raise InputError(
-                f"{name.replace('_', '-')} {foreign[name]!r} is for {whose}, and the model "
+                f"{name} {foreign[name]!r} is for {whose}, and the model "
                 f"{model!r} {where}; leave it out"
             )
     return kept
 
 
-def check_price(max_cost: float | None, model: str, price: Price | None, flag: str) -> None:
+def check_price(max_cost: float | None, model: str, price: Price | None, option: str) -> None:
     """Refuse a limit on money that cannot be kept since nobody knows the price of ``model``."""
     if max_cost is not None and price is None:
         raise InputError(
             f"--max-cost {max_cost:g} cannot be enforced: the price of {model!r} is unknown; "
-            f"give {flag} IN,OUT in dollars per million tokens, such as {flag} 0.15,0.60"
+            f"give {as_typed(option, 'IN,OUT')} in dollars per million tokens, such as "
+            f"{as_typed(option, '0.15,0.60')}"
         )
 
 

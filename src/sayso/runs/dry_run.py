@@ -17,6 +17,7 @@ import msgspec
 from sayso.engines.engine import Capabilities, Counts, Engine
 from sayso.engines.prices import LOCAL, Price
 from sayso.judges.judge import Item
+from sayso.options import as_typed
 from sayso.progress import Progress
 from sayso.protocols.protocol import Ask
 from sayso.records import Generation, Request, Usage, request_key
@@ -212,7 +213,7 @@ def estimate_job(
         unpriced = job.plan.unpriced(opened.data.questions, job.settings, opened.judge)
         prices = {"model": _label(opened.price, "price", job.model)}
         if opened.judge_engine is not None:
-            prices["judge"] = _label(opened.judge_engine.price, "judge-price", job.judge)
+            prices["judge"] = _label(opened.judge_engine.price, "judge_price", job.judge)
         prices |= labels
         told = f"data {opened.data.name}, {size_of(opened.data)}"
         return RunEstimate(
@@ -278,7 +279,7 @@ def _follow_up_stages(
             named = [Planned(stage, requests) for stage, requests in stages.items()]
             found += priced(model or "model", named, engine)
         opening = further.opened.items()
-        return found, {name: _label(e.price, "judge-price", name) for name, e in opening}
+        return found, {name: _label(e.price, "judge_price", name) for name, e in opening}
 
 
 class Planned(NamedTuple):
@@ -325,7 +326,7 @@ def plan_of(
     """Return the plan of some stages; ``model`` is ``None`` where none is asked."""
     prices = {} if model is None else {"model": _label(model.price, "price", job.model)}
     if judge.engine is not None:
-        prices["judge"] = _label(judge.engine.price, "judge-price", job.judge)
+        prices["judge"] = _label(judge.engine.price, "judge_price", job.judge)
     return RunEstimate(
         model="" if model is None else model.signature,
         judge=judge.judge.signature,
@@ -362,9 +363,9 @@ def _sum(parts: Iterable[Range | None]) -> Range | None:
     return total
 
 
-def _label(price: Price | None, flag: str, model: object) -> str:
+def _label(price: Price | None, option: str, model: object) -> str:
     if price is None:
-        return f"unknown (give --{flag} IN,OUT)"
+        return f"unknown (give {as_typed(option, 'IN,OUT')})"
     return LOCAL_LABEL if price == LOCAL else price.label
 
 

@@ -40,9 +40,9 @@ from sayso.judges.english.markup import parts
 from sayso.judges.english.tokens import content, tokens
 from sayso.judges.judge import Judge
 from sayso.judges.self_judgement import orders
-from sayso.options import ModelKeywords, check_keywords, with_keywords
+from sayso.keywords import ModelKeywords
+from sayso.options import ModelOptions, as_dict, check_keywords, option_names, with_keywords
 from sayso.progress import Progress
-from sayso.protocols import settings
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import coherence_cautions, unseen_cautions
 from sayso.protocols.self_known import SELF_KNOWN
@@ -70,7 +70,7 @@ from sayso.protocols.self_known.self_verdicts import (
     own_requests,
 )
 from sayso.protocols.self_known.settings import asks_model, modes_of
-from sayso.protocols.settings import folder_setting
+from sayso.protocols.settings import folder_setting, with_limits
 from sayso.records import (
     Claim,
     Estimate,
@@ -128,7 +128,11 @@ class TextKeywords(ModelKeywords, total=False):
     system: str | PathLike[str]
 
 
-@with_keywords(TextKeywords)
+#: options of a run that texts on record have too
+OF_TEXTS = tuple({**dict.fromkeys(option_names(ModelOptions)), **TextKeywords.__annotations__})
+
+
+@with_keywords(OF_TEXTS)
 def factuality(
     files: str | PathLike[str] | Sequence[str | PathLike[str]],
     out: str | Path | None = None,
@@ -154,7 +158,7 @@ def factuality(
     the model is opened are as in :func:`sayso.run`, which also says what is returned;
     ``report=False`` leaves the page out. Raises InputError.
     """
-    check_keywords(factuality.__name__, given, TextKeywords)
+    check_keywords(factuality.__name__, given, OF_TEXTS)
     named = [files] if isinstance(files, str | PathLike) else files
     models = texts_by_model([Path(file) for file in named], columns)
     if len(models) > 1:
@@ -281,7 +285,7 @@ def _opened(
     With ``learn=False`` nothing can be asked, as in :func:`sayso.runs.run.open_job`.
     """
     check(job)
-    options = settings.with_limits(job.options or SELF_KNOWN.Settings(), job.limits)
+    options = with_limits(job.options or SELF_KNOWN.Settings(), job.limits)
     if options.knowledge == "golds":
         raise InputError("knowledge golds: texts have no gold answers; name a source")
     if options.keep_answered:
@@ -349,7 +353,7 @@ def _manifest(texts: OpenTexts) -> Manifest:
         command=job.command or BY_HAND,
         protocols=("self_known",),
         settings={
-            **settings.as_dict(texts.options),
+            **as_dict(texts.options),
             "seed": 0,
             **asking_settings(job),
         },

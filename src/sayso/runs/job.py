@@ -28,6 +28,7 @@ from sayso.harmless import line
 from sayso.judges.judge import Judge, engine_of
 from sayso.judges.model.prompts import judge_prompt_uses
 from sayso.options import (
+    OPTIONS,
     AskingOptions,
     CacheOptions,
     JudgingOptions,
@@ -35,10 +36,13 @@ from sayso.options import (
     QuestionOptions,
     RayOptions,
     SpendingOptions,
-    check_kinds,
-    check_types,
+    as_dict,
+    change,
+    check_values,
+    fields_of,
     option_names,
     part,
+    read_value,
 )
 from sayso.progress import Progress
 from sayso.protocols import PROTOCOLS, protocol_named, settings
@@ -165,20 +169,13 @@ class Job(
         )
 
 
-#: the options of a job by kind
-OPTIONS = (
-    *(ModelOptions, AskingOptions, SpendingOptions, CacheOptions, JudgingOptions, QuestionOptions),
-    RayOptions,
-)
-
-
 @dataclasses.dataclass(frozen=True)
 class _Names:
     """What a job is called, and where it is."""
 
     protocol: str
     data: str
-    out: str | Path | None
+    out: Path | str | None
     name: str
     command: str
 
@@ -186,8 +183,8 @@ class _Names:
 def _check_kinds(job: Job) -> None:
     """Refuse values of another type than an argument has. Raises InputError."""
     for kind in OPTIONS:
-        check_kinds(part(kind, job))
-    check_kinds(_Names(job.protocol, job.data_set, job.out, job.name, job.command))
+        check_values(part(kind, job))
+    check_values(_Names(job.protocol, job.data_set, job.out, job.name, job.command))
     if not isinstance(job.model_options, Mapping):
         raise InputError(f"model_options is {job.model_options!r:.80}; expected a dict of options")
     if job.options is not None and not isinstance(job.options, job.plan.Settings):
@@ -207,14 +204,10 @@ def check(job: Job) -> None:
     if isinstance(job.model, RecordedEngine):
         for name in OF_ASKING:
             if getattr(job, name) not in (None, "", getattr(Job(), name)):
-                raise InputError(
-                    f"{name.replace('_', '-')} applies only if a model is asked: leave it out"
-                )
+                raise InputError(f"{name} applies only if a model is asked: leave it out")
         check_record(job.plan, job.model, job.judge)
     _check_kind(job)
     job.plan.check(job.settings)
-    for kind in OPTIONS:
-        check_types(part(kind, job), flags=True)
     _check_ray(job)
     prompts.check_folder(settings.folder_setting(job.settings.prompt_folder))
     request_shaper(job)
@@ -228,15 +221,13 @@ def check(job: Job) -> None:
     for name in (*option_names(ModelOptions, use="endpoint"), "batch_files", "stale_ok"):
         given = getattr(job, name) not in (None, False)
         if given and not (endpoint or any(is_endpoint(model) for model in models)):
-            raise InputError(
-                f"{name.replace('_', '-')} is for endpoints, and this run uses none; leave it out"
-            )
+            raise InputError(f"{name} is for endpoints, and this run uses none; leave it out")
     of_all = {name: [job.model, *models] for name in option_names(ModelOptions, use="here")}
     opened_here = {name: [job.model] for name in option_names(ModelOptions, use="answering")}
     for name, whose in (of_all | opened_here).items():
         if getattr(job, name) not in (None, False) and not any(map(is_local, whose)):
             raise InputError(
-                f"{name.replace('_', '-')} is for models that run in this process (hf:NAME, "
+                f"{name} is for models that run in this process (hf:NAME, "
                 "builtin), and this run has none; leave it out"
             )
 
@@ -282,13 +273,13 @@ def _check_ray(job: Job) -> None:
     if job.engine not in ("", "ray"):
         raise InputError(f"engine is {job.engine!r:.80}; expected ray, or leave it out")
     if job.engine != "ray" and (job.ray_address or job.ray_actors is not None):
-        raise InputError("ray-address and ray-actors need --engine ray: add it")
+        raise InputError("ray_address and ray_actors need --set engine=ray: add it")
     if job.engine == "ray" and job.batch_files:
         raise InputError(
-            "batch files and --engine ray do not work together: leave one of the two out"
+            "batch files and --set engine=ray do not work together: leave one of the two out"
         )
     if job.engine == "ray" and not isinstance(job.model, str):
-        raise InputError("--engine ray opens a model by its name on every machine: give a name")
+        raise InputError("--set engine=ray opens a model by its name on every machine: give a name")
 
 
 def is_recorded(job: Job) -> bool:
@@ -368,17 +359,20 @@ def check_data(job: Job, data: Dataset) -> None:
     )
 
 
-def job_of(**given: Any) -> Job:
-    """Return a job of arguments as people write them: a single domain, a path."""
+def job_of(*, typed: bool = False, **given: Any) -> Job:
+    """Return a job of arguments as people write them: a single domain, a path.
+
+    They were ``typed`` in a file, or come from Python. Raises InputError.
+    """
+    fields = {field.name: field for kind in OPTIONS for field in fields_of(kind)}
     for name, value in given.items():
-        if name in ("domains", "tiers") and isinstance(value, str):
-            given[name] = (value,)
-        elif name == "system" and isinstance(value, str):
+        if name == "system" and isinstance(value, str) and not typed:
             prompts.refuse_file_name(value)
+        if name in fields:
+            number = name == "thinking" and isinstance(value, int)  # of tokens
+            given[name] = read_value(name, fields[name].hint, value, typed=typed or number)
         elif name == "data" and isinstance(value, PathLike):
             given[name] = os.fspath(value)
-        elif name == "thinking" and isinstance(value, int) and not isinstance(value, bool):
-            given[name] = str(value)
     return Job(**given)
 
 
@@ -390,12 +384,12 @@ def with_settings(job: Job, changes: Mapping[str, object]) -> Job:
     not_given = {"options", "command", "sampling_seed", *OF_COMMANDS}
     arguments = {f.name for f in dataclasses.fields(Job)} - not_given
     for name in changes:
-        if name in arguments and name not in settings.as_dict(before):
+        if name in arguments and name not in as_dict(before):
             raise InputError(
                 f"{name} is not a setting of {job.protocol} but a separate argument: "
                 f"sayso.run({name}=...)"
             )
-    return dataclasses.replace(job, options=settings.change(before, changes))
+    return dataclasses.replace(job, options=change(before, changes))
 
 
 #: fields of a job that a command sets
@@ -465,7 +459,7 @@ def planned(job: Job) -> Manifest:
         command=job.command or f"sayso run {job.protocol}",
         protocols=(job.protocol,),
         settings={
-            **settings.as_dict(chosen),
+            **as_dict(chosen),
             "seed": job.request_seed,
             **asking_settings(job),
         },
@@ -489,7 +483,7 @@ def folder_name(manifest: Manifest) -> str:
     """
     (name,) = manifest.protocols
     plan = PROTOCOLS[name]
-    off = {k: v for k, v in settings.as_dict(plan.Settings()).items() if k in plan.off_by_default}
+    off = {k: v for k, v in as_dict(plan.Settings()).items() if k in plan.off_by_default}
     parts = {k: v for k, v in what_is_asked(manifest).items() if k not in off or v != off[k]}
     key = content_id([parts, manifest.judge_signature])[:8]
     model = "".join(c if c.isalnum() or c in "-_." else "-" for c in manifest.model_signature)
@@ -508,9 +502,9 @@ def what_is_asked(manifest: Manifest) -> dict[str, object]:
         "prompt_texts": manifest.prompts["signature"],
         "seed": manifest.settings["seed"],
         **{
-            name: manifest.settings.get(name, default)
-            for name, default, stage in settings.flatten(plan.Settings())
-            if stage == "collect"
+            field.name: manifest.settings.get(field.name, field.value)
+            for field in fields_of(plan.Settings)
+            if field.about["stage"] == "collect"
         },
         **{f"{name} in use": text for name, text in prompt_parts(manifest).items()},
         **{name: manifest.settings[name] for name in REQUEST_SETTINGS if name in manifest.settings},

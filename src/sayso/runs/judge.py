@@ -19,7 +19,7 @@ from sayso.judges.rules.judge import RulesJudge
 from sayso.options import (
     JudgingOptions,
     ModelOptions,
-    check_types,
+    check_values,
     for_others,
     given,
     option_names,
@@ -111,11 +111,11 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
     Raises InputError.
     """
     chosen = options or JudgeOptions()
-    check_types(part(JudgingOptions, chosen), flags=True)
+    check_values(part(JudgingOptions, chosen))
     if brought_judge(name) or name == RULES:
         useless = [n for n in given(part(JudgingOptions, chosen)) if n in OF_A_MODEL]
         if useless:
-            raise InputError(f"judge {name!r} is not a model: leave {_flags(useless)} out")
+            raise InputError(f"judge {name!r} is not a model: leave {_named(useless)} out")
         return
     model = judging_model(name)
     _check_prompt(chosen)
@@ -128,15 +128,14 @@ def check_judge(name: str, options: JudgeOptions | None = None) -> None:
     useless = [n for n in given(part(JudgingOptions, chosen)) if n in OPENED_HERE]
     if useless and is_endpoint(model):
         raise InputError(
-            f"{_flags(useless)}: for a judge that runs in this process (hf:NAME), and {model!r} is "
+            f"{_named(useless)}: for a judge that runs in this process (hf:NAME), and {model!r} is "
             "an endpoint; leave it out"
         )
 
 
-def _flags(names: Sequence[str]) -> str:
-    """Return options as flags in a sentence: "--judge-mode and --judge-labels"."""
-    flags = [f"--{name.replace('_', '-')}" for name in names]
-    return " and ".join(filter(None, (", ".join(flags[:-1]), flags[-1])))
+def _named(names: Sequence[str]) -> str:
+    """Return options in a sentence: "judge_mode and judge_labels"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _check_prompt(options: JudgeOptions) -> None:
@@ -145,7 +144,7 @@ def _check_prompt(options: JudgeOptions) -> None:
     useless = [name for name in ("judge_batch", "judge_mode") if name in chosen]
     if options.judge_prompt == "brief" and useless:
         raise InputError(
-            f"--judge-prompt brief asks for one decision a call: leave {_flags(useless)} out"
+            f"judge_prompt brief asks for one decision a call: leave {_named(useless)} out"
         )
 
 
@@ -194,14 +193,14 @@ def open_judge(
         model = judging_model(given)
         cascade = model != given
         opened, price = open_priced(
-            model, meter.max_cost, "--judge-price", price=chosen.judge_price,
+            model, meter.max_cost, "judge_price", price=chosen.judge_price,
             opening=judge_opening(chosen), weights=None if learn else False, ray=chosen.ray,
             batches=chosen.batches,
         )  # fmt: skip
     else:
         useless = [n for n in OPENED_HERE if getattr(chosen, n) is not None]
         if useless:
-            raise InputError(f"the judge {given.name} is open already: leave {_flags(useless)} out")
+            raise InputError(f"the judge {given.name} is open already: leave {_named(useless)} out")
         opened = given
         price = price_of("", chosen.judge_price) if chosen.judge_price else known_price(given)
     engine = CachedEngine(opened, cache, who="judge", price=price, meter=meter, progress=progress)

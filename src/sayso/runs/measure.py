@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 
 from sayso.datasets import FOREIGN
+from sayso.options import Value, as_dict, change, fields_of, replace
 from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import answer_records, write_answers
 from sayso.protocols.coherence import LEAD, UNSEEN, coherence_cautions, unseen_cautions
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.protocol import MISFIT, REFUSED, Protocol
-from sayso.protocols.settings import Value, as_dict, change, flatten, replace
 from sayso.records import Estimate, InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.result import Result
@@ -99,11 +99,11 @@ def measure(
     plan = protocol_of(manifest)
     check_stored(plan, chosen)
     before = as_dict(stored)
-    for name, value, stage in flatten(chosen):
-        old = before[name]
+    for field in fields_of(chosen):
+        name, value, old = field.name, field.value, before[field.name]
         numbers = isinstance(old, int) and isinstance(value, int)
-        smaller = name in plan.may_shrink and numbers and 0 < value < old  # type: ignore[operator]
-        if stage != "measure" and value != old and not smaller:
+        smaller = name in plan.may_shrink and numbers and 0 < value < old
+        if field.about["stage"] != "measure" and value != old and not smaller:
             raise InputError(
                 f"setting {name} changes what is asked: this run has {old!r}, and {value!r} "
                 "needs a new `sayso run`"
@@ -142,15 +142,3 @@ def check_settings_mapping(settings: object) -> None:
         raise InputError(
             f"settings are {settings!r:.80}; expected a dict, such as {{'probe.k': 3}}"
         )
-
-
-def nested_settings(run: str | Path) -> dict[str, object]:
-    """Return a run's settings as nested keys: the defaults of ``sayso measure``."""
-    _, _, chosen = load_run(run)
-    return msgspec.to_builtins(chosen)  # type: ignore[no-any-return]
-
-
-def settings_kind(run: str | Path) -> type:
-    """Return the dataclass of a run's settings: that of its protocol."""
-    _, _, chosen = load_run(run)
-    return type(chosen)

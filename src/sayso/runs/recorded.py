@@ -26,9 +26,8 @@ from sayso.engines.prices import LOCAL
 from sayso.harmless import line
 from sayso.judges.judge import WITHHELD, Item
 from sayso.judges.rules.judge import RulesJudge
-from sayso.options import LogprobKind
+from sayso.options import LogprobKind, Value, as_dict, replace
 from sayso.protocols.protocol import Ask, Protocol, Unsuited
-from sayso.protocols.settings import Value, as_dict, replace
 from sayso.records import Generation, InputError, Request, Score, Verdict, content_id
 from sayso.runs.stages import FolderRun
 from sayso.scores import SCORES, score_one

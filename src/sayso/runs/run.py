@@ -26,7 +26,15 @@ from sayso.harmless import line
 from sayso.judges.judge import Judge
 from sayso.judges.reliability import stored
 from sayso.judges.rules.judge import declines
-from sayso.options import ModelOptions, RunKeywords, check_keywords, part, with_keywords
+from sayso.keywords import RunKeywords
+from sayso.options import (
+    OPTIONS,
+    ModelOptions,
+    check_keywords,
+    option_names,
+    part,
+    with_keywords,
+)
 from sayso.processes import seldom_collected
 from sayso.progress import Progress
 from sayso.protocols.answer_table import write_answers
@@ -225,7 +233,7 @@ def check_finished(job: Job) -> None:
         refuse_other(path, before, {"model": before.model_identity}, {"model": engine.identity})
 
 
-@with_keywords(RunKeywords)
+@with_keywords(option_names(*OPTIONS))
 def run(
     protocol: str = "uncle",
     *,
@@ -252,8 +260,8 @@ def run(
     model is asked about its own invented world, any other model about the real one ("world").
     ``out`` is the run folder; left out, its name is derived from the settings, so that the same
     command goes on where it was stopped. ``settings`` are the protocol's, by the names of the
-    command line: ``{"probe.k": 3}`` is ``--probe.k 3``; they change ``options``, an object of all
-    of them (left out: the defaults).
+    command line: ``{"probe.k": 3}`` is ``--set probe.k=3``; they change ``options``, an object of
+    all of them (left out: the defaults).
     ``limit`` counts entities (0: all), and draws the same share of the pairs of an unanswerable and
     an answerable question. ``thinking`` is "on", "off", "low", "medium", "high" or a
     number of tokens; ``system`` is the system prompt, a text, or the ``Path`` of its file;
@@ -273,7 +281,7 @@ def run(
     Raises :class:`~sayso.records.InputError` for what a user can mend, and
     :class:`~sayso.runs.costs.BudgetSpent` at the end of the money.
     """
-    check_keywords(run.__name__, given, RunKeywords)
+    check_keywords(run.__name__, given, option_names(*OPTIONS))
     job = job_of(
         protocol=protocol, model=model, data=given_data(data, columns), judge=judge, out=out,
         options=options, name=name, command=command,

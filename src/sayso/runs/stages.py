@@ -345,7 +345,7 @@ PROBLEMS = ("unread", "mismatch", "refused", "truncated", "failed")
 #: what to do about requests without an answer, by the beginning of their problem
 ADVICE = {
     "context": "could not be asked: prompt and longest answer exceed the model's context; "
-    "shorten them (--answer.short-tokens, --answer.long-tokens)",
+    "shorten them (answer.short_tokens, answer.long_tokens)",
     "empty": "came back empty and have no verdict",
     "truncated": "reached the token limit while still thinking and have no verdict; allow more "
     "(--thinking with a number of tokens) or none (--thinking off)",
@@ -405,7 +405,7 @@ def mixed_sampling(rows: Sequence[Generation]) -> list[str]:
     return [
         f"the draws of {len(mixed):,} of {len(ways):,} prompts were not all sampled with the same "
         f"settings ({'; '.join(sorted(named - always))}, for some of them only); change "
-        "--model-version to repeat all of them"
+        "model_version to repeat all of them"
     ]
 
 
@@ -422,10 +422,10 @@ def why_missing(rows: Sequence[Generation], problem: str) -> str:
         calls = max(int((match["calls"] or "1").replace(",", "")) for match in slow)
         many, fewer = "", ""
         if calls > 2:
-            many, fewer = f" for {calls:,} calls at once", "--concurrency 2, or "
+            many, fewer = f" for {calls:,} calls at once", "--set concurrency=2, or "
         return (
             f"failed because the server was too slow{many} (no answer in {slow[0]['seconds']} s); "
-            f"pass {fewer}a longer --timeout and --patience, and run again"
+            f"pass {fewer}a longer timeout and patience, and run again"
         )
     return ADVICE.get(problem, f"failed ({' '.join(found[0].split())[:200]}); run again")
 

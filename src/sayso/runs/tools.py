@@ -86,8 +86,7 @@ class Toolbox:
         opened = list(given(opening))
         if opened and model is None:
             raise InputError(
-                f"--{opened[0].replace('_', '-')} is for the model that gave the answers: pass "
-                "--model too"
+                f"{opened[0]} is for the model that gave the answers: pass --model too"
             )
         check_folder(prompts)
         self.asks = ask
@@ -214,7 +213,7 @@ class Toolbox:
                 + ("" if self.asks else "; --ask asks it for its confidence")
             )
         if self.asks:
-            check_price(self._meter.max_cost, engine.name, price or known_price(engine), "--price")
+            check_price(self._meter.max_cost, engine.name, price or known_price(engine), "price")
             kept = self._cache(FILE_NAME)
             self._cached = CachedEngine(engine, kept, who="asked", price=price, meter=self._meter)
             self._questioner = EvidenceQuestioner(
@@ -300,7 +299,7 @@ class FurtherModels:
             engine, price = open_priced(
                 name,
                 self._meter.max_cost,
-                "--judge-price",
+                "judge_price",
                 price=self._options.judge_price if is_endpoint(name) else None,
                 opening=for_others(self._options.opening),
                 weights=None if self._learn else False,

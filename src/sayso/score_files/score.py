@@ -114,7 +114,7 @@ from sayso.version import __version__
 FORGET = 1_000_000
 #: bytes from which a file is long enough for a progress bar
 LONG_FILE = 2_000_000
-#: what --token-level adds
+#: what token_level adds
 TOKEN_COLUMNS = ["tokens", "token_logprobs", "token_entropies"]
 Item = TypeVar("Item")
 
@@ -269,7 +269,7 @@ def score_file(
     Memory does not grow with the file. Raises InputError.
     """
     if jobs is not None and jobs < 1:
-        raise InputError(f"--jobs {jobs}: expected 1 or more")
+        raise InputError(f"jobs is {jobs}; expected 1 or more")
     if examples and model is None:
         raise InputError("--examples are shown to the model that gave the answers: add --model")
     source, named = Path(path), methods is not None

@@ -418,7 +418,7 @@ LEAST = 2
 NEED = "ptrue:few"
 #: where none were given
 NOT_GIVEN = (
-    f"needs labeled examples: --p-true.examples {PAPER} in a run, or --examples {PAPER} with "
+    f"needs labeled examples: --set p_true.examples={PAPER} in a run, or --examples {PAPER} with "
     "--model for a file with golds"
 )
 ONE_OF_THEM = "its question is one of the examples shown to the model"

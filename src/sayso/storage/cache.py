@@ -94,7 +94,8 @@ def default_cache_folder() -> Path:
         return (Path(xdg) if Path(xdg).is_absolute() else Path.home() / ".cache") / "sayso"
     except RuntimeError:
         raise InputError(
-            "no home folder to keep the cache in: set SAYSO_CACHE to a folder, or use --cache DIR"
+            "no home folder to keep the cache in: set SAYSO_CACHE to a folder, or pass --set "
+            "cache=DIR"
         ) from None
 
 
@@ -132,7 +133,7 @@ class Cache:
             if Path(f"{self.path}{suffix}").is_symlink():
                 raise InputError(
                     f"the cache {self.path}{suffix} is a symbolic link, and sayso follows none "
-                    "there: remove it, or choose another folder with --cache DIR"
+                    "there: remove it, or choose another folder with --set cache=DIR"
                 )
         try:
             make_private(self.path.parent)
@@ -296,7 +297,7 @@ class Cache:
                 self._heal()
         raise InputError(
             f"the cache {self.path} is damaged beyond repair: delete it, or choose another folder "
-            "with --cache DIR"
+            "with --set cache=DIR"
         )
 
     def _read(self, db: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, StoredReply]:
@@ -611,8 +612,8 @@ def disk_error(error: OSError, path: Path) -> InputError:
     if is_full(error):
         return full_disk_line(path)
     return InputError(
-        f"cannot use the cache {path}: {system_reason(error)}; choose another folder with --cache "
-        "DIR or SAYSO_CACHE"
+        f"cannot use the cache {path}: {system_reason(error)}; choose another folder with --set "
+        "cache=DIR or SAYSO_CACHE"
     )
 
 
@@ -650,7 +651,7 @@ def locked(path: Path, wait: float) -> InputError:
     """Return the one line for a cache that another process does not let go."""
     return InputError(
         f"the cache {path} stayed locked by another process for {wait:g} s; "
-        "wait for that process to end, or choose another folder with --cache DIR"
+        "wait for that process to end, or choose another folder with --set cache=DIR"
     )
 
 
@@ -726,11 +727,12 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
     if ours and version > VERSION:
         raise InputError(
             f"the cache {path} was written by a newer sayso (format {version}, this one reads "
-            f"{VERSION}): update sayso, or choose another folder with --cache DIR"
+            f"{VERSION}): update sayso, or choose another folder with --set cache=DIR"
         )
     if not ours and all(name != b"replies" for name, _ in schema):
         raise InputError(
-            f"{path} is an SQLite file of another program: choose another folder with --cache DIR"
+            f"{path} is an SQLite file of another program: choose another folder with --set "
+            "cache=DIR"
         )
     if not ours or schema != [(b"replies", SCHEMA.encode())]:
         raise DamagedError("unexpected schema")

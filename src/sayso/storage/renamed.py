@@ -30,7 +30,7 @@ class Gone(NamedTuple):
 
 #: what measures how much hangs on one prompt and one sample
 STUDY = (
-    "sayso study --prompt-folders wording-1 wording-2 --sampling-seeds 0 1 with the setting "
+    "sayso study --prompt-folders wording-1 wording-2 --set sampling_seeds=0,1 with the setting "
     "answer.temperature above 0"
 )
 #: what a run costs that only counts otherwise
@@ -48,7 +48,7 @@ GONE: Mapping[str, Gone] = MappingProxyType(
         ),
         "ci": Gone("entity", f"run its command again without --ci{CACHED}"),
         "alpha": Gone(0.1, f"run its command again without --alpha{CACHED}"),
-        "closed": Gone("right", f"run its command again without --closed{CACHED}"),
+        "closed": Gone("right", f"run its command again without closed{CACHED}"),
         "levels": Gone(False, f"run its command again without --levels{CACHED}"),
         "known_by": Gone("draws", f"run its command again without --known-by{CACHED}"),
     }

@@ -40,8 +40,8 @@ from sayso.datasets import default_data
 from sayso.datasets.own_table import name_with_columns
 from sayso.engines.named import base_name
 from sayso.harmless import line
-from sayso.options import AskingOptions, ModelOptions, QuestionOptions, option_names
-from sayso.protocols import PROTOCOLS, protocol_named, settings
+from sayso.options import AskingOptions, ModelOptions, QuestionOptions, change, option_names
+from sayso.protocols import PROTOCOLS, protocol_named
 from sayso.records import InputError, content_id
 from sayso.runs.from_files import TextsOf, lacking_claims, texts_by_model
 from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of
@@ -183,9 +183,7 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 flags = {**shared, **source.changes, **model.changes}
                 if isinstance(level := flags.get("thinking"), bool):  # as YAML reads true and false
                     flags["thinking"] = "on" if level else "off"
-                if isinstance(file := flags.get("system"), str):
-                    flags["system"] = Path(file)
-                job = job_of(**flags)
+                job = job_of(typed=True, **flags)
                 job = dataclasses.replace(
                     job, protocol=name, data=source.value, out=folder, options=own,
                     sampling_seed=variant.seed,
@@ -403,7 +401,7 @@ def _protocols(given: Any, place: str) -> dict[str, Any]:
                     f"{place}: settings of {name} are {line(repr(changes), 60)}; "
                     "expected a mapping, such as probe: {k: 3}"
                 )
-            found[plan.name] = settings.change(plan.Settings(), changes or {})
+            found[plan.name] = change(plan.Settings(), changes or {}, typed=True)
     return found
 
 

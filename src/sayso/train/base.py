@@ -20,7 +20,7 @@ from sayso.datasets.catalogue import is_topic
 from sayso.datasets.dataset import Dataset
 from sayso.datasets.own_table import name_with_columns
 from sayso.datasets.short_answers import SETS
-from sayso.harmless import printable
+from sayso.harmless import line
 from sayso.progress import Progress
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.settings import Settings
@@ -125,7 +125,7 @@ def open_base_run(
     if not any(q.parts for q in job.questions):
         raise InputError(
             f"{run} asked short questions only, and a training is measured in paragraphs too: run "
-            "uncle without --short-only, on data with paragraphs (in a table of your own, rows "
+            "uncle without short_only, on data with paragraphs (in a table of your own, rows "
             "that share an entity)"
         )
     flags = _flags(manifest.command)
@@ -150,7 +150,7 @@ def open_base_run(
 
 
 def _named(run: str) -> str:
-    return shlex.quote(printable(run)) if run else "a run it does not name"
+    return shlex.quote(line(str(run))) if run else "a run it does not name"
 
 
 def check_still(base: Base, progress: Progress | None = None) -> None:

@@ -14,10 +14,9 @@ from operator import attrgetter
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
-from cyclopts import Group, Parameter
 
 from sayso.engines import check_model_name
-from sayso.options import check_types
+from sayso.options import check_values, option
 from sayso.records import InputError
 from sayso.train.rows import WORDS
 
@@ -85,7 +84,7 @@ class Preset:
 
     def check(self) -> None:
         """Refuse settings with which nothing can be trained. Raises InputError."""
-        check_types(self, flags=True)
+        check_values(self)
         for name in ("sft", "dpo"):
             stage: TrainingStage = getattr(self, name)
             if stage.micro > stage.batch:
@@ -194,7 +193,7 @@ class RowSettings:
 
     def check_thresholds(self) -> None:
         """Refuse numbers outside their limits, and thresholds that split nothing. InputError."""
-        check_types(self, flags=True)
+        check_values(self)
         if not self.theta:
             raise InputError("theta is 0; expected more than 0, up to 1: every fact would be known")
         if self.low is not None and self.low >= self.theta:
@@ -277,33 +276,12 @@ def _shown(value: object, none: str = "") -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _as_given(_: type, tokens: Any) -> str:
-    """Take a name as it is: :func:`check_choice` says what to use instead of one that is gone."""
-    return str(tokens[0].value)
-
-
 ROW_NAMES = tuple(field.name for field in dataclasses.fields(RowSettings))
-#: settings of rows whose flags begin with ``--rows.``
-RARER = ("pairs", "cut", "variants", "each", "words", "plain_pairs")
-_ROWS = Group("Training rows", sort_key=2)
-_TRAINING = Group("Training", sort_key=3)
 
 
-def _flag(setting: str, text: str, none: str = "", **how: Any) -> Parameter:
-    """Return the flag of a setting of the presets: its group, and a help that ends in defaults."""
-    group = _ROWS if setting in ROW_NAMES else _TRAINING
-    return Parameter(group=group, help=f"{text} {defaults(setting, none)}", **how)
-
-
-def _rows_flag(setting: str, text: str, none: str = "", **how: Any) -> Parameter:
-    """Return the flag of a rarer setting of the rows, which is typed as ``--rows.name``."""
-    return _flag(setting, text, none, name=_typed(setting), **how)
-
-
-def _typed(name: str) -> str:
-    """Return the flag of a setting as it is typed."""
-    rarer = "rows." if name in RARER else ""
-    return f"--{rarer}{name.replace('_', '-').replace('.', '-')}"
+def _help(setting: str, text: str, none: str = "") -> str:
+    """Return the help of a setting of the presets, which ends in their defaults."""
+    return f"{text} {defaults(setting, none)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,204 +292,183 @@ class TrainConfig:
     ("training.sft.batch"). Every setting of the rows has one.
     """
 
-    recipe: Annotated[
-        str,
-        Parameter(
-            help="training data: short (short questions), long (paragraphs), mix (both, see --xi), "
-            "calibrated (wording as confident as the model is)"
-        ),
-    ] = "mix"
-    preset: Annotated[
-        Literal["auto", "paper", "builtin"],
-        Parameter(
-            help="hyperparameters: paper (UNCLE's Table 6), builtin (the built-in model), or auto"
-        ),
-    ] = "auto"
-    seeds: Annotated[
-        int,
-        msgspec.Meta(ge=1, le=100),
-        Parameter(help="number of training seeds, each with its own examples and order"),
-    ] = 1
-    seed: Annotated[int, msgspec.Meta(ge=0, le=2**31), Parameter(help="the first seed")] = 0
-    limit: Annotated[
-        int | None,
-        msgspec.Meta(ge=1),
-        Parameter(help="number of entities to measure; default: as in the run"),
-    ] = None
-    train_limit: Annotated[
-        int | None,
-        msgspec.Meta(ge=1),
-        Parameter(help="largest number of entities to train on; default: all others"),
-    ] = None
-    stages: Annotated[
-        Literal["sft", "dpo"],
-        Parameter(help="last training stage: sft, or dpo, which comes after it"),
-    ] = "dpo"
-    train_data: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="train on this data set instead, named as for --data of sayso run (triviaqa, "
-            "topics:people.txt); repeatable",
-        ),
-    ] = ()
-    methods: Annotated[
-        str | None,
-        Parameter(
-            help="prompting methods to compare with, such as unc_few,pair_few,self_refine; "
-            "default: as in the run"
-        ),
-    ] = None
-    resamples: Annotated[
-        int,
-        msgspec.Meta(ge=100, le=1_000_000),
-        Parameter(help="bootstrap resamples of seeds and entities"),
-    ] = 2000
+    recipe: str = option(
+        "mix",
+        "training data: short (short questions), long (paragraphs), mix (both, see --xi), "
+        "calibrated (wording as confident as the model is)",
+        main=True,
+    )
+    preset: Literal["auto", "paper", "builtin"] = option(
+        "auto",
+        "hyperparameters: paper (UNCLE's Table 6), builtin (the built-in model), or auto",
+        main=True,
+    )
+    seeds: Annotated[int, msgspec.Meta(ge=1, le=100)] = option(
+        1, "number of training seeds, each with its own examples and order", main=True
+    )
+    seed: Annotated[int, msgspec.Meta(ge=0, le=2**31)] = option(0, "the first seed", main=True)
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None = option(
+        None, "number of entities to measure; default: as in the run", main=True
+    )
+    train_limit: Annotated[int, msgspec.Meta(ge=1)] | None = option(
+        None, "largest number of entities to train on; default: all others", main=True
+    )
+    stages: Literal["sft", "dpo"] = option(
+        "dpo", "last training stage: sft, or dpo, which comes after it", main=True
+    )
+    train_data: tuple[str, ...] = option(
+        (),
+        "train on this data set instead, named as for --data of sayso run (triviaqa, "
+        "topics:people.txt); repeatable",
+        main=True,
+    )
+    methods: str | None = option(
+        None,
+        "prompting methods to compare with, such as unc_few,pair_few,self_refine; default: as in "
+        "the run",
+        main=True,
+    )
+    resamples: Annotated[int, msgspec.Meta(ge=100, le=1000000)] = option(
+        2000, "bootstrap resamples of seeds and entities"
+    )
 
-    equal_rows: Annotated[
-        bool,
-        Parameter(
-            group=_ROWS,
-            negative="",
-            help="in each stage, take as many rows as recipes short, long and mix can all have",
-        ),
-    ] = False
-    theta: Annotated[
-        float | None,
-        _flag("theta", "share of right samples at or above which a fact is known"),
-    ] = None
-    low: Annotated[
-        float | None,
-        _flag(
+    equal_rows: bool = option(
+        False, "in each stage, take as many rows as recipes short, long and mix can all have"
+    )
+    theta: float | None = option(
+        None, _help("theta", "share of right samples at or above which a fact is known"), main=True
+    )
+    low: float | None = option(
+        None,
+        _help(
             "low",
             "share of right samples at or below which a fact is unknown; facts in between are "
             "left out",
             "all below theta",
         ),
-    ] = None
-    xi: Annotated[float | None, _flag("xi", "share of paragraphs in a mix")] = None
-    k: Annotated[int | None, _flag("k", "number of samples per short question")] = None
-    style: Annotated[
-        Style | None,
-        _flag(
+    )
+    xi: float | None = option(None, _help("xi", "share of paragraphs in a mix"), main=True)
+    k: int | None = option(None, _help("k", "number of samples per short question"))
+    style: str | None = option(
+        None,
+        _help(
             "style",
-            "paper: UNCLE's examples (Idk, and --rows.pairs); known: a hedging word before the "
-            "value, in both forms",
-            converter=_as_given,
+            "paper: UNCLE's examples (Idk, and pairs); known: a hedging word before the value, "
+            "in both forms",
         ),
-    ] = None
-    paragraphs: Annotated[
-        int | None,
-        _flag("paragraphs", "number of sampled paragraphs, in addition to the one at T=0"),
-    ] = None
-    plain: Annotated[
-        float | None,
-        _flag("plain", "number of the model's own plain answers to add, as a share of --sft-rows"),
-    ] = None
-    plain_from: Annotated[
-        float | None,
-        _flag(
+        main=True,
+    )
+    paragraphs: int | None = option(
+        None,
+        _help("paragraphs", "number of sampled paragraphs, in addition to the one at T=0"),
+        main=True,
+    )
+    plain: float | None = option(
+        None,
+        _help("plain", "number of the model's own plain answers to add, as a share of sft_rows"),
+    )
+    plain_from: float | None = option(
+        None,
+        _help(
             "plain_from",
             "with --recipe calibrated: share of agreeing samples at or above which an answer is "
             "worded without a hedge",
         ),
-    ] = None
-    against: Annotated[
-        float | None,
-        _flag(
+    )
+    against: float | None = option(
+        None,
+        _help(
             "against",
             "with --style known or --recipe calibrated, for DPO: for each pair that prefers a "
             "hedge, the number of pairs that prefer a plain answer; a larger number means less "
             "hedging",
             "all there are",
         ),
-    ] = None
-    veracity: Annotated[
-        Veracity | None,
-        _flag(
+    )
+    veracity: Veracity | None = option(
+        None,
+        _help(
             "veracity",
             "with --style paper, the method that finds wrong facts in a paragraph: gold (the "
             "judge's verdict), evidence (claims checked against passages) or consistency "
             "(agreement with the short samples)",
         ),
-    ] = None
+        main=True,
+    )
 
-    pairs: Annotated[
-        Pairs | None,
-        _rows_flag(
+    pairs: str | None = option(
+        None,
+        _help(
             "pairs",
             "with --style paper, the pairs of paragraphs: uncle (one for each prompt, with every "
             "wrong or every right fact hedged) or logu (LoGU's code: three kinds, some facts)",
-            converter=_as_given,
         ),
-    ] = None
-    cut: Annotated[
-        Literal["all", "cutoff2"] | None,
-        _rows_flag(
+        old="rows.pairs",
+    )
+    cut: Literal["all", "cutoff2"] | None = option(
+        None,
+        _help(
             "cut",
-            "with --rows.pairs logu, the wrong facts that a chosen paragraph hedges: all, or "
-            "cutoff2 (LoGU's sample; the other wrong facts are left out)",
+            "with pairs=logu, the wrong facts that a chosen paragraph hedges: all, or cutoff2 "
+            "(LoGU's sample; the other wrong facts are left out)",
         ),
-    ] = None
-    variants: Annotated[
-        int | None,
-        _rows_flag("variants", "with --rows.pairs logu, the largest number of versions of one"),
-    ] = None
-    each: Annotated[int | None, _rows_flag("each", "number of examples of a short question")] = None
-    words: Annotated[
-        tuple[str, ...] | None,
-        _rows_flag(
+        old="rows.cut",
+    )
+    variants: int | None = option(
+        None,
+        _help("variants", "with pairs=logu, the largest number of versions of one"),
+        old="rows.variants",
+    )
+    each: int | None = option(
+        None, _help("each", "number of examples of a short question"), old="rows.each"
+    )
+    words: tuple[str, ...] | None = option(
+        None,
+        _help(
             "words",
             "with --style known or --recipe calibrated, the hedging words, such as possibly; "
             "repeatable",
-            negative="",
         ),
-    ] = None  # fmt: skip
-    plain_pairs: Annotated[
-        float | None,
-        _rows_flag(
+        old="rows.words",
+    )
+    plain_pairs: float | None = option(
+        None,
+        _help(
             "plain_pairs",
             "number of the model's own plain answers to add to the DPO pairs, as a share of the "
             "pairs that prefer a hedge",
         ),
-    ] = None
-
-    knowledge: Annotated[
-        str | None,
-        Parameter(
-            group=_ROWS,
-            help="with --veracity evidence: passages for checking claims, as for sayso index; "
-            "default: the built-in world or the data's gold answers",
-        ),
-    ] = None
-    rows_by: Annotated[
-        str | None,
-        Parameter(
-            group=_ROWS,
-            help="model that writes training examples from paragraphs (hf:…, openai:… or a URL); "
-            "default: rules",
-        ),
-    ] = None
-    prompt_folder: Annotated[
-        str | None, Parameter(group=_ROWS, help="folder with your own prompts for --rows-by")
-    ] = None
-
-    sft_rows: Annotated[
-        int | None,
-        _flag("sft.rows", "largest number of SFT examples, not counting --plain ones"),
-    ] = None
-    dpo_rows: Annotated[
-        int | None,
-        _flag("dpo.rows", "largest number of DPO pairs, not counting plain ones"),
-    ] = None
-    sft_epochs: Annotated[float | None, _flag("sft.epochs", "number of SFT epochs")] = None
-    dpo_epochs: Annotated[float | None, _flag("dpo.epochs", "number of DPO epochs")] = None
-    sft_rate: Annotated[float | None, _flag("sft.rate", "learning rate of SFT")] = None
-    dpo_rate: Annotated[float | None, _flag("dpo.rate", "learning rate of DPO")] = None
-    targets: Annotated[str | None, _flag("targets", "linear modules that receive adapters")] = None
-    extra: Annotated[Mapping[str, Any], Parameter(parse=False)] = dataclasses.field(
-        default_factory=dict
+        old="rows.plain_pairs",
     )
+
+    knowledge: str | None = option(
+        None,
+        "with --veracity evidence: passages for checking claims, as for sayso index; default: the "
+        "built-in world or the data's gold answers",
+        main=True,
+    )
+    rows_by: str | None = option(
+        None,
+        "model that writes training examples from paragraphs (hf:…, openai:… or a URL); default: "
+        "rules",
+        main=True,
+    )
+    prompt_folder: str | None = option(
+        None, "folder with your own prompts for --rows-by", main=True
+    )
+
+    sft_rows: int | None = option(
+        None, _help("sft.rows", "largest number of SFT examples, not counting plain ones")
+    )
+    dpo_rows: int | None = option(
+        None, _help("dpo.rows", "largest number of DPO pairs, not counting plain ones")
+    )
+    sft_epochs: float | None = option(None, _help("sft.epochs", "number of SFT epochs"))
+    dpo_epochs: float | None = option(None, _help("dpo.epochs", "number of DPO epochs"))
+    sft_rate: float | None = option(None, _help("sft.rate", "learning rate of SFT"))
+    dpo_rate: float | None = option(None, _help("dpo.rate", "learning rate of DPO"))
+    targets: str | None = option(None, _help("targets", "linear modules that receive adapters"))
+    extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def rows_of(self) -> str:
@@ -533,7 +490,7 @@ class TrainConfig:
 
     def check(self) -> None:
         """Refuse what can be seen to be wrong without opening anything. Raises InputError."""
-        check_types(self, flags=True)
+        check_values(self)
         check_choice("recipe", self.recipe, Recipe)
         for name, allowed in (("style", Style), ("pairs", Pairs)):
             if getattr(self, name) is not None:
@@ -571,7 +528,7 @@ class TrainConfig:
             why = "a model makes rows of paragraphs of style paper (--recipe mix or long)"
             raise _unread("rows_by", self.rows_by, why)
         if self.equal_rows and self.recipe == "calibrated":
-            raise InputError("--equal-rows is of recipes short, long and mix: leave it out")
+            raise InputError("equal_rows is of recipes short, long and mix: leave it out")
         if self.knowledge and rows.veracity != "evidence":
             raise _unread("knowledge", self.knowledge, "--veracity evidence reads it")
         if self.prompt_folder and not self.rows_by:
@@ -623,7 +580,8 @@ def check_exported(config: TrainConfig) -> None:
 
 def _unread(name: str, value: object, why: str) -> InputError:
     shown = ",".join(map(str, value)) if isinstance(value, tuple) else value
-    return InputError(f"{_typed(name)} {shown} would change nothing: {why}; leave it out")
+    field = name.replace(".", "_")  # sft.rows
+    return InputError(f"{field}={shown} would change nothing: {why}; leave it out")
 
 
 def _why_unread(
@@ -640,14 +598,14 @@ def _why_unread(
         if recipe in ("short", "calibrated") or rows.style != "paper":
             return "it is of paragraphs of style paper (--style paper, with --recipe mix or long)"
         if name != "pairs" and rows.pairs != "logu":
-            return "one pair is made of each prompt (--rows.pairs logu makes more)"
+            return "one pair is made of each prompt (--set pairs=logu makes more)"
     if name == "words" and rows.style != "known" and recipe != "calibrated":
         return f"style {rows.style} does not read it (--style known does)"
     if name == "plain_from" and recipe != "calibrated":
         return f"--recipe {recipe} does not read it (--recipe calibrated does)"
     if name in ("theta", "low"):
         if recipe == "calibrated":
-            return f"--recipe {recipe} grades by agreement of the draws (see --plain-from)"
+            return f"--recipe {recipe} grades by agreement of the draws (see plain_from)"
         if recipe == "long" and rows.style == "paper":
             return "paragraphs of style paper are labeled fact by fact (see --veracity)"
     if name == "paragraphs" and value and recipe == "short":

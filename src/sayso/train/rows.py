@@ -41,7 +41,7 @@ _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
 )
 #: how the draws are got that a recipe lacks
-MORE_DRAWS = "ask for them with `sayso run uncle --split train --probe.k {k}`"
+MORE_DRAWS = "ask for them with `sayso run uncle --set split=train --set probe.k={k}`"
 
 
 class Mention(msgspec.Struct, frozen=True):

@@ -331,7 +331,7 @@ def check_targets(model: Any, targets: Sequence[str]) -> None:
     if absent:
         raise InputError(
             f"{type(model).__name__} has no module {', '.join(absent)}; its linear modules are "
-            f"{', '.join(linear) or 'none'}: choose among these (--targets)"
+            f"{', '.join(linear) or 'none'}: choose among these (--set targets=NAMES)"
         )
 
 
@@ -409,8 +409,8 @@ FEW = 10
 SOONEST, LATE, LATEST = 2.0, 15.0, 300.0
 #: what gives a stage more steps
 MORE = {
-    "sft": "more rows (--sft-rows, --train-limit) or --sft-epochs",
-    "dpo": "more pairs (--dpo-rows, --train-limit) or --dpo-epochs",
+    "sft": "more rows (sft_rows, --train-limit) or sft_epochs",
+    "dpo": "more pairs (dpo_rows, --train-limit) or dpo_epochs",
 }
 
 

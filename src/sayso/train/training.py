@@ -23,14 +23,13 @@ import msgspec
 
 from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine, check_engine
-from sayso.engines.named import LOCAL_NAMES
 from sayso.progress import Progress
 from sayso.prompts import check_folder
 from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.collect import instructions
 from sayso.records import Estimate, Generation, InputError, Verdict, content_id, signature_of
 from sayso.runs.asking import CachedEngine
-from sayso.runs.costs import dollars, open_priced
+from sayso.runs.costs import dollars, is_local, open_priced
 from sayso.runs.draws import knowledge_of
 from sayso.runs.job import Job
 from sayso.runs.measure import entities_of
@@ -347,10 +346,15 @@ def check_before_training(base: Base, preset: Preset) -> None:
     trainers.check_trainable_targets(trainers.model_folder(name), preset.targets)
 
 
+def _is_shipped(name: str) -> bool:
+    """Tell whether a model is one that sayso or a package of its weights brings along."""
+    return is_local(name) and ":" not in name
+
+
 def _weights_of(base: Base) -> str:
     """Return the name of a model whose weights are here. Raises InputError for another."""
     name = base.model if isinstance(base.model, str) else ""
-    if not (name in LOCAL_NAMES or name.startswith("hf:")):
+    if not (_is_shipped(name) or name.startswith("hf:")):
         raise InputError(
             f"model {base.manifest.model} cannot be trained here: expected builtin, smollm2 or "
             "hf:…; "
@@ -633,8 +637,7 @@ def _exported(plan: TrainingPlan, begun: Training, rows: RowSet) -> Training:
     """Write the rows for another trainer and return the training with their counts."""
     place, style = plan.folder / "export", cast(Format, plan.export)
     written = export([*rows.sft, *rows.dpo], place, style)
-    local = begun.model in LOCAL_NAMES
-    model = trainers.model_folder(begun.model) if local else begun.model
+    model = trainers.model_folder(begun.model) if _is_shipped(begun.model) else begun.model
     files = write_configuration(
         place, style, plan.preset, plan.stages, model.removeprefix("hf:"), plan.config.seed
     )

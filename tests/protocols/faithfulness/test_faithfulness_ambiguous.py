@@ -131,5 +131,5 @@ def test_kept_questions_are_told_all_the_same(tmp_path: Path) -> None:
         options=replace(faithfulness.Settings(), {"methods": "vanilla", "resamples": 100}),
     )
     (told,) = [n for n in result.manifest.notices if "ambiguous" in n]
-    assert told.startswith("1 of 2 questions are ambiguous and were kept (--ambiguous drop")
+    assert told.startswith("1 of 2 questions are ambiguous and were kept (--set ambiguous=drop")
     assert result.get("asked", "form:short;method:vanilla").value == 2

@@ -184,7 +184,7 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
     assert sum("AMBIGUOUS?" in text for text in sent) == 7
     assert not any(MARK in text for text in sent)
     assert len(published(result)) == 2
-    with pytest.raises(sayso.InputError, match="--ambiguous judge"):
+    with pytest.raises(sayso.InputError, match="--set ambiguous=judge"):
         run(tmp_path, world, out="unused", ambiguous="keep", prompt_folder=str(folder))
 
 

@@ -153,7 +153,7 @@ def test_too_few_examples_in_another_set_are_told_with_numbers(tmp_path: Path) -
     assert row.value is None
     assert row.problem == (
         "not asked: too few certain or uncertain answers to serve as examples; raise "
-        "--demos.questions"
+        "demos.questions"
     )
     (told,) = [n for n in found.manifest.notices if n.startswith("Uncertainty+")]
     assert "Of 12 questions of demos.data" in told

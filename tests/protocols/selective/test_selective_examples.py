@@ -115,7 +115,7 @@ def test_off_by_default_and_listed_with_the_reason(tmp_path: Path, data: str) ->
     )
     few = one(result.estimates, "auroc", "p_true_few")
     assert few.value is None
-    assert "needs labeled examples: --p-true.examples 20" in (few.problem or "")
+    assert "needs labeled examples: --set p_true.examples=20" in (few.problem or "")
     assert "p_true:" not in signature_text(few.signature)
     folder = RunFolder.open(tmp_path / "r")
     assert len(folder.read("generations/short", Generation)) == N

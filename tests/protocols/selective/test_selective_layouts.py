@@ -32,8 +32,8 @@ def judged(test_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
         file = tmp_path / f"{system}.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in answers), encoding="utf-8")
         argv = ["run", "selective", "--answers", str(file), "--judge", "people",
-                "--resamples", "100", "--out", str(tmp_path / "runs" / system)]  # fmt: skip
-        assert cli.execute([*argv, "--cache", str(tmp_path / "cache")]) == 0
+                "--set", "resamples=100", "--out", str(tmp_path / "runs" / system)]  # fmt: skip
+        assert cli.execute([*argv, "--set", f"cache={tmp_path / 'cache'}"]) == 0
     return of_folders([tmp_path / "runs"], resamples=100)
 
 
@@ -89,8 +89,9 @@ def voted(folder: Path, *, alone: bool = False) -> NumberTable:
     ]
     file = folder / "voted.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    argv = ["run", "selective", "--answers", str(file), "--judge", "people", "--resamples", "100",
-            "--out", str(folder / "runs" / "voted"), "--cache", str(folder / "cache")]  # fmt: skip
+    argv = ["run", "selective", "--answers", str(file), "--judge", "people",
+            "--set", "resamples=100", "--out", str(folder / "runs" / "voted"),
+            "--set", f"cache={folder / 'cache'}"]  # fmt: skip
     assert cli.execute(argv) == 0
     return layout_tables(of_folders([folder / "runs"], resamples=100), "selective-figure3")[-1]
 

@@ -14,6 +14,7 @@ import sayso
 from sayso import records
 from sayso.datasets.topics import topic_dataset
 from sayso.engines.scripted import ScriptedEngine
+from sayso.options import fields_of
 from sayso.protocols import self_known, settings
 from sayso.protocols.self_known.claims import drawn_topics
 from sayso.protocols.self_known.collect import told_of_drawn, topic_prompt
@@ -352,7 +353,7 @@ def test_some_of_the_texts_that_answer_are_drawn(tmp_path: Path) -> None:
     assert len(drawn_topics(asked, 50, 0) or ()) == 8
     assert drawn_topics(asked, 0, 0) is None
     more = told_of_drawn(asked, drawn_topics(asked, 50, 0), 50)
-    assert "8 of these were drawn, fewer than the 50 of --keep-answered" in more[0]
+    assert "8 of these were drawn, fewer than the 50 of keep_answered" in more[0]
 
 
 def test_draws_give_a_frequency_of_each_claim(tmp_path: Path) -> None:
@@ -443,9 +444,9 @@ def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
     (tmp_path / "own" / "self_open.txt").write_text("Now tell me about {topic}.")
     other = {**OTHER, "prompt_folder": str(tmp_path / "own"), "knowledge": "none"}
     left = settings.as_dict(self_known.Settings()).keys() - other.keys()
-    # only with --support nli, and only of cautious texts, which have tests of their own
+    # only with --set support=nli, and only of cautious texts, which have tests of their own
     assert left == {"nli", "answer.decoding", "answer.candidates", "answer.sure"}
-    counted = {n for n, _, stage in settings.flatten(self_known.Settings()) if stage == "measure"}
+    counted = {f.name for f in fields_of(self_known.Settings) if f.about["stage"] == "measure"}
     for number, (name, changed) in enumerate(other.items()):
         needed = {"retrieval": True} if name == "open_book" else {}
         with_it = World(TEXTS).run(tmp_path, f"b{number}", **needed) if needed else base
@@ -508,7 +509,7 @@ def test_who_compares_by_nli_is_in_the_signature() -> None:
 
 def test_measure_refuses_what_was_asked(tmp_path: Path) -> None:
     World(TEXTS).run(tmp_path, modes="qa_none")
-    asked = [n for n, _, stage in settings.flatten(self_known.Settings()) if stage == "collect"]
+    asked = [f.name for f in fields_of(self_known.Settings) if f.about["stage"] == "collect"]
     assert len(asked) >= 15
     for name in asked:
         if name in OTHER:
@@ -605,7 +606,7 @@ def test_settings_that_cannot_be_are_refused() -> None:
     for fields, message in (
         ({"modes": "qa,x"}, "modes 'x'"),
         ({"remedy": "revise", "modes": "none"}, "remedy needs"),
-        ({"open_book": True}, "add --retrieval"),
+        ({"open_book": True}, "add --set retrieval=true"),
         ({"bins": 0}, "bins is 0"),
         ({"noa": "x"}, "noa is 'x'"),
     ):

@@ -85,7 +85,7 @@ def test_without_retrieval_or_another_system_a_line_says_what_is_missing(tmp_pat
     sayso.run("self_known", limit=2, out=tmp_path / "run", report=False)
     study = of_folders([tmp_path / "run"], resamples=100)
     for name, needs in (
-        ("figure6", "with --retrieval"), ("table2", "with --retrieval"),
+        ("figure6", "with --set retrieval=true"), ("table2", "with --set retrieval=true"),
         ("figure7", "labeled by people"), ("figure8", "two models"), ("figure9", "two models"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=needs):
@@ -124,7 +124,7 @@ def labeled_and_bare(folder: Path) -> tuple[Path, Path]:
 def test_people_stand_beside_claims_that_sayso_finds_in_the_same_texts(tmp_path: Path) -> None:
     for file, source in zip(labeled_and_bare(tmp_path), ("none", "builtin"), strict=True):
         out = ["--out", str(tmp_path / "runs" / file.stem)]
-        given = ["--answers", str(file), "--knowledge", source, "--modes", "none"]
+        given = ["--answers", str(file), "--knowledge", source, "--set", "modes=none"]
         assert cli.execute(["run", "self_known", *given, *out]) == 0
     folders = [tmp_path / "runs" / name for name in ("people", "bare")]
     study = of_folders(folders, resamples=100)

@@ -139,7 +139,7 @@ def test_rows_that_share_an_entity_are_asked_for_a_paragraph(tmp_path: Path) -> 
     assert result.manifest.prompts[PARAGRAPH].startswith("Write one paragraph about {entity}.")
     told = " ".join(result.manifest.notices)
     assert "6 paragraphs are asked for" in told
-    assert "--short-only leaves paragraphs out" in told
+    assert "--set short_only=true leaves paragraphs out" in told
     assert "no verdict" not in terminal(result)
     page = (tmp_path / "run" / "report.html").read_text()
     assert "Short against long" in page
@@ -277,7 +277,7 @@ def test_a_study_asks_uncle_about_a_table(
     )  # fmt: skip
     assert [o.status for o in found.outcomes] == ["done"]
     assert not any("long" in dict(n.where).values() for n in found.numbers("uncle"))
-    flags = ["study", str(tmp_path / "study"), "--layout", "uncle-table3", "--resamples", "100"]
+    flags = ["study", str(tmp_path / "study"), "--layout", "uncle-table3", "--set", "resamples=100"]
     with pytest.raises(SystemExit, match="0"):
         cli.main(flags)
     printed = capsys.readouterr().out
@@ -303,4 +303,4 @@ def test_a_training_refuses_a_run_without_paragraphs_and_says_what_it_leaves_out
 def test_the_flag_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         cli.main(["run", "uncle", "--help"])
-    assert "--short-only" in capsys.readouterr().out
+    assert "--set short_only=true" in capsys.readouterr().out

@@ -32,7 +32,7 @@ def read_batch(
     """
     questions = _questions(requests) if requests is not None else {}
     if requests is None:
-        notices.append(f"{NO_QUESTIONS}: give its input with --requests FILE to use them")
+        notices.append(f"{NO_QUESTIONS}: give its input with --set requests=FILE to use them")
     lost = 0
     for number, row in rows:
         name = str(row.get("custom_id"))

@@ -204,7 +204,7 @@ def _stored_dtype(source: str) -> torch.dtype:
                 dtype: torch.dtype = file.get_tensor(name).dtype
                 if dtype.is_floating_point:
                     return dtype
-    raise ValueError("its config names no dtype: pass --dtype")
+    raise ValueError("its config names no dtype: pass --set dtype=NAME")
 
 
 def _refused(name: str, error: Exception, hub_id: str, local: bool) -> InputError:
@@ -358,7 +358,7 @@ def describe(model: Any) -> str:
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """Return what ``--dtype`` calls a dtype."""
+    """Return what the option ``dtype`` calls a dtype."""
     return str(dtype).removeprefix("torch.")
 
 

@@ -208,7 +208,7 @@ class Office:
         reason = safe_line(fault.reason, self.endpoint.secrets)
         where = f"model {self.endpoint.name!r}: {self.endpoint.url}"
         if fault.reason.removeprefix("status ")[:3] in map(str, NO_BATCHES) and doing == "take":
-            return f"{where} does not support batch files ({reason}): leave --batch-files out"
+            return f"{where} does not support batch files ({reason}): leave batch_files out"
         return f"{where} does not {doing} a batch file ({reason}); run the same command again"
 
     def upload(self, path: Path) -> str:

@@ -175,7 +175,7 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
     if fault.kind == "late":
         return (
             f"{model}: {url} gives {reason}; the server may be busy: try again, or with fewer "
-            "calls at once (--concurrency)"
+            "calls at once (--set concurrency=N)"
         )
     if fault.kind == "away":
         return f"{model}: nothing answers at {url} ({reason}); is it running, on this port?"

@@ -534,7 +534,7 @@ def open_ollama(model: str, **options: object) -> OllamaEngine:
             "ollama:NAME:TAG, as `ollama list` shows it"
         )
     if checked.batches:
-        raise InputError(f"model {name!r}: Ollama takes no batch files; leave --batch-files out")
+        raise InputError(f"model {name!r}: Ollama takes no batch files; leave batch_files out")
     address = f"{server_address()}/v1"
     endpoint = replace(named_by_url(address, "OLLAMA_HOST"), name=name, model=full_name(model))
     engine = OllamaEngine(endpoint, checked, price_of(name, checked.price))

@@ -261,7 +261,7 @@ class RayEngine(EngineWrapper):
         if self._folder is None:
             folder = self._shards / uuid.uuid4().hex[:12]
             make_private(self._shards)
-            self._open.enter_context(one_writer(folder, "sayso --engine ray"))
+            self._open.enter_context(one_writer(folder, "sayso --set engine=ray"))
             self._folder = folder
         self.started |= connect_ray(self.settings.address)
 
@@ -288,7 +288,7 @@ class RayEngine(EngineWrapper):
                 continue
             try:
                 with (
-                    one_writer(folder, "sayso --engine ray"),
+                    one_writer(folder, "sayso --set engine=ray"),
                     contextlib.closing(Ledger(folder)) as ledger,
                 ):
                     some = ledger.stored(left, self.since)
@@ -370,7 +370,7 @@ def actor_share(ray: Any, wanted: int | None, *, gpus: bool, threads: bool) -> A
     if mine < 0.1:
         raise InputError(
             f"{actors} actors do not fit: Ray has {cpus:g} CPUs on {len(useful)} "
-            "machines, and an actor needs a tenth of one; start fewer (--ray-actors)"
+            "machines, and an actor needs a tenth of one; start fewer (--set ray_actors=N)"
         )
     options: dict[str, object] = {"threads": max(1, int(mine))} if threads and not found else {}
     return ActorShare(actors, mine, min(1.0, found / actors), options)
@@ -386,7 +386,7 @@ def check_listening(address: str) -> None:
     except (OSError, OverflowError) as error:
         raise InputError(
             f"nothing answers at {address} ({error}): expected the address of a running Ray head, "
-            "as `ray start --head` prints it (--ray-address, or RAY_ADDRESS)"
+            "as `ray start --head` prints it (--set ray_address=HOST:6379, or RAY_ADDRESS)"
         ) from None
 
 
@@ -405,6 +405,6 @@ def open_ray(
         import ray.data  # noqa: F401
     except ModuleNotFoundError as error:
         raise InputError(
-            f"--engine ray needs {error.name}, which is not installed: pip install 'sayso[ray]'"
+            f"--set engine=ray needs {error.name}, which is not installed: pip install 'sayso[ray]'"
         ) from None
     return RayEngine(engine, model, options, settings)

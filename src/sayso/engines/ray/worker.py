@@ -153,7 +153,7 @@ class Worker:
             self.problem = (
                 f"{model} is a different model on Ray's machines ({self.engine.identity[:40]}) "
                 f"than here ({identity[:40]}): give all machines the same files, --device and "
-                "--dtype"
+                "--set dtype=NAME"
             )
 
     def __call__(self, batch: pa.Table) -> pa.Table:

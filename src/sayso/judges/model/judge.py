@@ -479,7 +479,7 @@ def _check_readable(engine: Engine, setup: Setup, counts: JudgeCounts, reply: Ge
         f"the judge {engine.name} gave no readable reply to its first {counts.calls:,} requests; "
         f"the last: {came[:120]!r}. Every answer and reply is kept: `sayso judge-check "
         f"{engine.name}` tests this judge; with another --judge the model is asked nothing again; "
-        "--judge-anyway continues with this one"
+        "--set judge_anyway=true continues with this one"
     )
 
 

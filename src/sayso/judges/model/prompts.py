@@ -234,7 +234,7 @@ def judge_prompt_uses(
     steps: tuple[Step, ...] = ("first", "second") if two_pass else ("one",)
     sent = {_TASKS[labels, step] for step in steps}
     uses = {
-        name: "" if name in sent else f"--judge-labels {kind}{MODES[step]}"
+        name: "" if name in sent else f"--set judge_labels={kind}{MODES[step]}"
         for (kind, step), name in reversed(_TASKS.items())
     } | dict.fromkeys(sent, "")
     common = (
@@ -242,16 +242,16 @@ def judge_prompt_uses(
     )  # fmt: skip
     uses |= {f"judge_{name}": "" for name in common}
     if prompt_set == "brief":
-        uses = dict.fromkeys(uses, "--judge-prompt full") | dict.fromkeys(BRIEF, "")
+        uses = dict.fromkeys(uses, "--set judge_prompt=full") | dict.fromkeys(BRIEF, "")
     else:
-        uses = dict.fromkeys(BRIEF, "--judge-prompt brief") | uses
+        uses = dict.fromkeys(BRIEF, "--set judge_prompt=brief") | uses
     return uses if by_model else dict.fromkeys(uses, BY_MODEL)
 
 
 MODES: dict[str, str] = {
-    "one": " --judge-mode one_pass",
-    "first": " --judge-mode two_pass",
-    "second": " --judge-mode two_pass",
+    "one": " --set judge_mode=one_pass",
+    "first": " --set judge_mode=two_pass",
+    "second": " --set judge_mode=two_pass",
 }
 
 
@@ -319,7 +319,7 @@ def load_judge_prompts(
         if template is not None and steps != ("one",):
             raise InputError(
                 f"{folder}/{name}.txt: has a header, so it is asked in one call; leave "
-                "--judge-mode two_pass out"
+                "--set judge_mode=two_pass out"
             )
         if template is not None:
             own[form] = template

@@ -1,4 +1,4 @@
-"""How well the offline readers read: their counts on labelled texts, and those nearest to a run.
+"""How well the offline readers read: their counts on labeled texts, and those nearest to a run.
 
 ``judges/data/reader_accuracy.json`` holds the counts: doubt and declining, right and wrong answers,
 wording against people's ratings, pairs of answers that contradict each other, and claims.
@@ -42,7 +42,7 @@ LEAST = 60
 
 
 class TextSource(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where labelled texts are from: who wrote them, whether told to voice doubt, who labelled."""
+    """Where labeled texts are from: who wrote them, whether told to voice doubt, who labeled."""
 
     title: str
     writer: Writer
@@ -56,7 +56,7 @@ class Readings(msgspec.Struct, frozen=True):
     """How texts of a source, a form and a length were read.
 
     ``length`` counts the limits of :data:`LENGTHS` that a short answer exceeds; 0 for paragraphs.
-    Of ``doubts`` (labelled hedged, abstained, refused or asked back) ``doubts_seen`` were read as
+    Of ``doubts`` (labeled hedged, abstained, refused or asked back) ``doubts_seen`` were read as
     one of these, of ``assertions`` (committed, omitted) ``assertions_seen`` as one of those. Of
     ``withheld`` (doubts that give no value) ``withheld_seen`` were read as such, of ``stated`` (the
     rest) ``stated_seen``.
@@ -78,8 +78,8 @@ class Readings(msgspec.Struct, frozen=True):
 class ContentReadings(msgspec.Struct, frozen=True):
     """How often answers of a source, a form and a length were taken for right.
 
-    Of answers that the judge took for answers: of those labelled ``right`` it accepted
-    ``right_accepted``, of those labelled ``wrong`` ``wrong_accepted``.
+    Of answers that the judge took for answers: of those labeled ``right`` it accepted
+    ``right_accepted``, of those labeled ``wrong`` ``wrong_accepted``.
     """
 
     source: str
@@ -94,9 +94,9 @@ class ContentReadings(msgspec.Struct, frozen=True):
 class PairReadings(msgspec.Struct, frozen=True):
     """How pairs of answers to one question were compared.
 
-    Of the pairs that were compared: of those labelled ``contradicting``, ``contradicting_seen``
-    were read so, and ``agreeing_contradicted`` of those labelled ``agreeing``. Of ``comparable``
-    pairs, in which both are labelled as answers, ``dropped`` were not compared.
+    Of the pairs that were compared: of those labeled ``contradicting``, ``contradicting_seen``
+    were read so, and ``agreeing_contradicted`` of those labeled ``agreeing``. Of ``comparable``
+    pairs, in which both are labeled as answers, ``dropped`` were not compared.
     """
 
     source: str
@@ -109,7 +109,7 @@ class PairReadings(msgspec.Struct, frozen=True):
 
 
 class ClaimReadings(msgspec.Struct, frozen=True):
-    """How claims were checked against passages: ``supported`` of those labelled true and false."""
+    """How claims were checked against passages: ``supported`` of those labeled true and false."""
 
     source: str
     true: int
@@ -148,11 +148,11 @@ class ReaderAccuracy(msgspec.Struct, frozen=True):
 
 
 class NearestTexts(NamedTuple):
-    """How well doubt is read in the labelled texts that are nearest to a run's.
+    """How well doubt is read in the labeled texts that are nearest to a run's.
 
     ``found``: of texts with doubt, those read so; ``invented``: of others, those read as doubt;
     ``withheld_found`` and ``withheld_invented`` the same of answers without a value. ``texts`` says
-    whose texts these are, ``why`` why they are the nearest, ``labels`` who labelled them; all are
+    whose texts these are, ``why`` why they are the nearest, ``labels`` who labeled them; all are
     parts of a sentence. ``told``: some were told to voice doubt.
     """
 
@@ -167,9 +167,9 @@ class NearestTexts(NamedTuple):
 
 
 class NearestContents(NamedTuple):
-    """How well right and wrong are told in the labelled answers that are nearest to a run's.
+    """How well right and wrong are told in the labeled answers that are nearest to a run's.
 
-    ``right`` and ``wrong``: of answers labelled so, those taken for right. ``texts``, ``why`` and
+    ``right`` and ``wrong``: of answers labeled so, those taken for right. ``texts``, ``why`` and
     ``labels`` as in NearestTexts.
     """
 
@@ -181,7 +181,7 @@ class NearestContents(NamedTuple):
 
 
 class NearestPairs(NamedTuple):
-    """How pairs of the nearest labelled answers were compared; see :class:`PairReadings`."""
+    """How pairs of the nearest labeled answers were compared; see :class:`PairReadings`."""
 
     found: CountedShare
     invented: CountedShare

@@ -1,6 +1,6 @@
 """The offline judge: stance and content of an answer in one go.
 
-Stance is learned from labelled text (``reading``, ``alignment``); right or wrong are rules over
+Stance is learned from labeled text (``reading``, ``alignment``); right or wrong are rules over
 values (``matching``). Deterministic, English, no model and no network. Decisions to know:
 
 * A hedged answer keeps its content; abstaining, refusing and asking back have content "none".

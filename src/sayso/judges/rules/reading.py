@@ -4,7 +4,7 @@ A text becomes sentences of words. Words of the question, numbers and names are 
 is learned is how things are said, not what. Features are n-grams of what is left (as it stands, and
 with each cue phrase replaced by its class), cues by where they stand (before or after the value, in
 its segment, sentence or beside it; denied; in the first person), whether a value of the expected
-kind is there, and lengths. The weights of a softmax over the stances are learned from labelled text
+kind is there, and lengths. The weights of a softmax over the stances are learned from labeled text
 (``tools/readers/stance.py``).
 """
 

@@ -203,7 +203,7 @@ Share = tuple[float, float, float]
 
 
 class ReadingErrors(NamedTuple):
-    """How a judge reads labelled texts like a run's, each share as (value, low, high).
+    """How a judge reads labeled texts like a run's, each share as (value, low, high).
 
     ``hedges_found``: of hedged answers, those read so; ``hedges_invented``: of committed ones,
     those read as hedged; ``right_accepted`` and ``wrong_accepted``: of committed right and wrong

@@ -148,7 +148,7 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
         told = [
             "Not in the price: the judge's model also reads which questions are ambiguous "
             f"({questioned:,} calls, and one more for each reply that cannot be read). The price "
-            "holds all questions, also those that will be dropped. With --ambiguous keep none is "
+            "holds all questions, also those that will be dropped. With ambiguous=keep none is "
             "read or dropped."
         ]
     if settings.decisive == "rules" and settings.contradict in ("rules", "nli"):
@@ -164,7 +164,7 @@ def unpriced(questions: Sequence[Question], settings: Settings, judge: Judge) ->
         "Not in the price: the judge's model also reads wording (up to "
         f"{answers + shorts * calls + examples:,} calls) and compares answers (up to "
         f"{(answers + examples) * calls:,} calls; equal texts are free). With "
-        "--decisive rules --contradict rules it does neither.",
+        "--set decisive=rules --set contradict=rules it does neither.",
     ]
 
 
@@ -303,7 +303,7 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
     chosen = methods.methods_in_list(settings.methods)
     paper = settings.prompts == "paper"
     uses = {
-        "method_vanilla": "" if paper and "vanilla" in chosen else "--prompts paper",
+        "method_vanilla": "" if paper and "vanilla" in chosen else "--set prompts=paper",
         "method_hedged": "--methods uncertainty_plus",
     }
     for name, method in methods.METHODS.items():
@@ -315,7 +315,9 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
     for step, how in (("decisive", settings.decisive), ("contradict", settings.contradict)):
         flag = "" if by_model and how in ("auto", "judge") else f"--judge MODEL --{step} judge"
         uses |= {step: flag, f"{step}_reply": flag}
-    flag = "" if by_model and settings.ambiguous == "judge" else "--judge MODEL --ambiguous judge"
+    flag = (
+        "" if by_model and settings.ambiguous == "judge" else "--judge MODEL --set ambiguous=judge"
+    )
     return uses | {"ambiguous": flag, "ambiguous_reply": flag}
 
 

@@ -73,14 +73,14 @@ def other_questions(questions: Sequence[Question], settings: Settings) -> list[Q
         short = datasets.load_dataset(name, split=split, limit=0).short
     except InputError as error:
         raise InputError(
-            f"demos.data {name}: {error}. Name another set for the examples, or pass --demos.data "
-            f"{HELD_OUT}"
+            f"demos.data {name}: {error}. Name another set for the examples, or pass --set "
+            f"demos.data={HELD_OUT}"
         ) from None
     usable = [q for q in short if not q.context and q.answerable is not False]
     if not usable:
         raise InputError(
             f"demos.data {name}: it has no question that can be asked alone and has an answer; "
-            f"name another set for the examples, or pass --demos.data {HELD_OUT}"
+            f"name another set for the examples, or pass --set demos.data={HELD_OUT}"
         )
     asked = {said_by(q) for q in questions}
     entities = {_words(q.entity) for q in questions} - {""}
@@ -150,7 +150,7 @@ def placeholders(searched: Sequence[Question], settings: Settings) -> list[list[
 def to_raise(settings: Settings) -> str:
     """Return the options that give more questions in which examples are searched."""
     own = settings.demos.data in (AUTO, HELD_OUT)
-    return "--demos.entities or --limit" if own else "--demos.questions"
+    return "demos.entities or --limit" if own else "demos.questions"
 
 
 class Examples(NamedTuple):
@@ -182,7 +182,7 @@ class Examples(NamedTuple):
             f"Uncertainty+ was not asked. Of {self.searched:,} questions of {of}, the model "
             f"answered {len(self.certain):,} with a confidence of at least {demos.certain:g} and "
             f"{len(self.uncertain):,} with at most {demos.uncertain:g}; it needs {demos.m} of "
-            f"each. Raise {to_raise(settings)}, or name another set with --demos.data."
+            f"each. Raise {to_raise(settings)}, or name another set with --set demos.data=NAME."
         )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta
 
 from sayso.later import Later
-from sayso.options import check_types
+from sayso.options import check_values
 from sayso.prompts.methods import METHODS, methods_in_list
 from sayso.protocols.settings import (
     Resamples,
@@ -109,6 +109,7 @@ class Settings:
         "all",
         "prompting methods, separated by commas; all: every method except unc_few, pair_few and "
         "self_refine. Available: " + ", ".join(METHODS),
+        main=True,
     )
     prompts: Literal["shared", "paper"] = collect_field(
         "shared",
@@ -127,7 +128,7 @@ class Settings:
         "judge's model, if any",
     )
     nli: str = collect_field(
-        "auto", "NLI model for --contradict nli: a folder, a hub id, or llm:MODEL"
+        "auto", "NLI model for contradict=nli: a folder, a hub id, or llm:MODEL", main=True
     )
     ambiguous: Literal["auto", "keep", "drop", "judge"] = collect_field(
         "auto",
@@ -135,7 +136,7 @@ class Settings:
         "judge: drop those that the judge's model calls ambiguous; auto: as judge for nq_open "
         "with a model as judge, otherwise keep. Their ids are listed",
     )
-    prompt_folder: str = collect_field("", "folder with your own prompts")
+    prompt_folder: str = collect_field("", "folder with your own prompts", main=True)
     bins: Annotated[int, Meta(ge=1, le=1000)] = measure_field(
         10, "number of equal-width bins of confidence"
     )
@@ -148,7 +149,7 @@ class Settings:
     relation: Literal["contradiction", "inconsistency"] = measure_field(
         "contradiction",
         "what lowers confidence: a contradiction (as in the paper), or anything that is not "
-        "entailed (needs --contradict nli)",
+        "entailed (needs contradict=nli)",
     )
     pooled: bool = measure_field(
         False,
@@ -173,7 +174,7 @@ class Settings:
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or counted. Raises InputError."""
     s = settings
-    check_types(s)
+    check_values(s)
     revised = [m for m in methods_in_list(s.methods) if METHODS[m].kind == "revision"]
     if revised and s.sample_prompt == "same":
         raise InputError(
@@ -183,7 +184,7 @@ def check(settings: Settings) -> None:
     if s.demos.uncertain >= s.demos.certain:
         raise InputError("demos.uncertain must lie below demos.certain")
     if s.relation == "inconsistency" and s.contradict != "nli":
-        raise InputError("relation inconsistency needs entailment: pass --contradict nli")
+        raise InputError("relation inconsistency needs entailment: pass --set contradict=nli")
     if s.contradict == "nli" and s.nli == "rules":
         raise InputError(
             "contradict nli needs a model: name one with --nli (a folder, a hub id, or llm:MODEL)"
@@ -275,13 +276,17 @@ def ambiguous_notice(
         kept = f" {unread:,} readings are missing; these questions were kept." if unread else ""
         return [
             f"{len(said_ambiguous(read)):,} of {len(read):,} questions are ambiguous according to "
-            f"{read[0].by} and were left out (--ambiguous keep keeps them).{kept} The numbers "
+            f"{read[0].by} and were left out (--set ambiguous=keep keeps them).{kept} The numbers "
             "named ambiguous list their ids."
         ]
     number, shorts = len(ambiguous_questions(questions)), sum(not q.parts for q in questions)
     if not number:
         return []
-    what = "left out" if settings.ambiguous == "drop" else "kept (--ambiguous drop leaves them out)"
+    what = (
+        "left out"
+        if settings.ambiguous == "drop"
+        else "kept (--set ambiguous=drop leaves them out)"
+    )
     return [
         f"{number:,} of {shorts:,} questions are ambiguous and were {what}. A question is "
         f"ambiguous if {RULE}. The numbers named ambiguous list their ids."

@@ -110,7 +110,7 @@ class NliContradiction:
         if not meaning.three:
             raise InputError(
                 f"--nli {meaning.name} does not distinguish contradiction from neutral; name a "
-                "model with three labels, or pass --contradict rules"
+                "model with three labels, or pass --set contradict=rules"
             )
         self._meaning = meaning
         self.signature = meaning.signature
@@ -353,7 +353,7 @@ class ContradictionJudge:
             f"{self._read.total():,} comparisons {why}"
             for letter, why in (
                 ("?", "are undecided; such a draw does not count"),
-                ("p", "are with a draw that gives no answer (see --sample-punt)"),
+                ("p", "are with a draw that gives no answer (see sample_punt)"),
             )
             if self._read[letter]
         ]

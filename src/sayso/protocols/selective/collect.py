@@ -120,17 +120,17 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
     uses = {
         f"selective_{mode}": ""
         if paper and settings.mode == mode
-        else f"--prompts paper --mode {mode}"
+        else f"--set prompts=paper --set mode={mode}"
         for mode in ("sentence", "short")
     }
-    words = "" if settings.words and not paper else "--words --prompts shared"
+    words = "" if settings.words and not paper else "--set words=true --set prompts=shared"
     uses |= {f"uncle_{form}_instruction": words for form in ("short", "long")}
-    uses[PLAIN] = "--prompts shared" if paper else ""
-    uses |= dict.fromkeys(("confidence", "confidence_reasoned"), "--elicit")
+    uses[PLAIN] = "--set prompts=shared" if paper else ""
+    uses |= dict.fromkeys(("confidence", "confidence_reasoned"), "--set elicit=true")
     uses |= {
-        SAID_TRUE: "--elicit",
-        SUPPORTED: "--elicit",
-        "blind": f"--answer-metrics {BLIND}:MODEL",
+        SAID_TRUE: "--set elicit=true",
+        SUPPORTED: "--set elicit=true",
+        "blind": f"--set answer_metrics={BLIND}:MODEL",
     }
     return uses | dict.fromkeys(questions_about_answers(settings), "")
 
@@ -553,9 +553,10 @@ ASKED_THEN = "needs further questions to the model, which this run does not ask"
 #: evidence that is asked for about short answers
 ASKED = (*ELICITED, "support", "judged")
 NOT_NAMED = (
-    "needs one question per sentence and draw: pass --elicit, and name this score in --scores"
+    "needs one question per sentence and draw: pass --set elicit=true, and name this score in "
+    "scores"
 )
-NOT_ASKED = "needs questions to the model about each answer: pass --elicit"
+NOT_ASKED = "needs questions to the model about each answer: pass --set elicit=true"
 ASKED_OF_SHORT = "is asked of short answers only"
 
 
@@ -748,9 +749,9 @@ def measured_questions(questions: Sequence[Question], settings: Settings) -> lis
     ]
     if questions and not measured:
         raise Unsuited(
-            f"selective with --prompts {settings.prompts} has no question left to measure: the "
-            f"data has {sum(not q.parts for q in questions):,} short ones, and --shots "
-            f"{shots(settings)} stand in the prompt as examples; lower --shots or raise --limit"
+            f"selective with prompts={settings.prompts} has no question left to measure: the "
+            f"data has {sum(not q.parts for q in questions):,} short ones, and shots "
+            f"{shots(settings)} stand in the prompt as examples; lower shots or raise --limit"
         )
     return measured
 

@@ -312,7 +312,7 @@ def _named(scores: Iterable[str]) -> dict[str, str]:
 
 
 def _names_of(scores: Iterable[str]) -> dict[str, str]:
-    """Return what ``--scores`` calls each score, by what a table calls it."""
+    """Return what the setting ``scores`` calls each score, by what a table calls it."""
     return {label: name for name in scores if (label := score_label(name)) != name}
 
 

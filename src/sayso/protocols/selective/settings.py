@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from msgspec import Meta
 
 from sayso.later import Later
-from sayso.options import check_types
+from sayso.options import check_values
 from sayso.protocols.settings import (
     Resamples,
     Seed,
@@ -106,18 +106,19 @@ class Settings:
         "shared: one set of answers for all protocols; paper: the paper's prompts and decoding",
     )
     mode: Literal["sentence", "short"] = collect_field(
-        "sentence", "with --prompts paper: one-sentence answers, or the shortest possible"
+        "sentence", "with prompts=paper: one-sentence answers, or the shortest possible"
     )
     shots: Annotated[int, Meta(ge=-1, le=100)] = collect_field(
         -1,
-        "with --prompts paper: number of questions used as examples in the prompt and not "
+        "with prompts=paper: number of questions used as examples in the prompt and not "
         "measured; -1: the paper's number (5 for short answers, none for sentences)",
     )
-    prompt_folder: str = collect_field("", "folder with your own prompts")
+    prompt_folder: str = collect_field("", "folder with your own prompts", main=True)
     nli: str = collect_field(
         "auto",
         "what compares meanings: rules (offline), the folder or hub id of an NLI model, or "
         "llm:MODEL; auto: the default NLI model if its weights are on this machine, else rules",
+        main=True,
     )
     scores: str = collect_field(
         "all", "names of the scores to compute, separated by commas, or all"
@@ -166,13 +167,13 @@ class Settings:
 
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or measured. Raises InputError."""
-    check_types(settings)
+    check_values(settings)
     if settings.prompts == "shared" and settings.shots > 0:
-        raise InputError("shots are examples in the paper's frame: add --prompts paper")
+        raise InputError("shots are examples in the paper's frame: add --set prompts=paper")
     if settings.prompts == "shared" and settings.mode != Settings.mode:
         raise InputError(
-            f"mode is {settings.mode}, which applies only to the paper's frame: add --prompts "
-            "paper, or leave mode out"
+            f"mode is {settings.mode}, which applies only to the paper's frame: add --set "
+            "prompts=paper, or leave mode out"
         )
     scores.plugins_among(_of_answers(settings))
     for name in further_metrics(settings):

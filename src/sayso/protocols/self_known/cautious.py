@@ -38,7 +38,7 @@ def check_continues(model: Engine, settings: Settings) -> None:
         raise InputError(
             f"answer.decoding cautious continues a text and reads token probabilities, which "
             f"{model.name} does not offer: use a model in this process (builtin, smollm2 or "
-            "hf:NAME), or --answer.decoding plain"
+            "hf:NAME), or --set answer.decoding=plain"
         )
 
 

@@ -151,7 +151,7 @@ def told_of_drawn(
         return []
     plain = [g for g in texts if g.method == "plain"]
     answer = len(drawn_topics(plain, len(plain), 0) or ())
-    fewer = "" if len(drawn) == most else f", fewer than the {most:,} of --keep-answered"
+    fewer = "" if len(drawn) == most else f", fewer than the {most:,} of keep_answered"
     return [
         f"self_known: of {len(plain):,} texts asked for, {answer:,} answer; {len(drawn):,} of "
         f"these were drawn{fewer}, and every number but the share that answers is of them"
@@ -214,11 +214,11 @@ def _own_prompts(settings: Settings) -> dict[str, str]:
     """Return the prompts of this protocol: each with "", or the flag that it needs."""
     modes = modes_of(settings)
     return {
-        "self_direct": "" if "direct" in modes else "--modes direct",
-        "self_qa": "" if {"qa", "qa_none"} & {*modes} else "--modes qa",
-        "self_open": "--ask open" if settings.ask == "item" else "",
-        "self_retrieval": "" if settings.retrieval else "--retrieval",
-        "self_revise": "" if settings.remedy == "revise" else "--remedy revise",
+        "self_direct": "" if "direct" in modes else "--set modes=direct",
+        "self_qa": "" if {"qa", "qa_none"} & {*modes} else "--set modes=qa",
+        "self_open": "--set ask=open" if settings.ask == "item" else "",
+        "self_retrieval": "" if settings.retrieval else "--set retrieval=true",
+        "self_revise": "" if settings.remedy == "revise" else "--set remedy=revise",
     }
 
 
@@ -236,7 +236,7 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
         asked = asks_model(getattr(settings, name), by_model)
         flag = "" if asked else f"--judge MODEL --{name} judge"
         if prompt == "claim_question" and not asked_back:
-            flag = "--modes qa"
+            flag = "--set modes=qa"
         uses |= {prompt: flag, f"{prompt}_reply": flag}
     return uses
 

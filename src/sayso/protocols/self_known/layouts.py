@@ -394,7 +394,7 @@ def _retrieves(settings: Settings, questions: Sequence[Question]) -> bool:
 LABELED = "texts whose claims are labeled or checked"
 ASKED_AGAIN = "claims that the model was asked about"
 OTHERS_ASKED = "texts of two models or more whose claims a model was asked about"
-RETRIEVING = "runs of self_known with --retrieval"
+RETRIEVING = "runs of self_known with --set retrieval=true"
 #: what a layout needs -> whether a run can have it
 POSSIBLE = {ASKED_AGAIN: _asks_again, OTHERS_ASKED: _asks_again, RETRIEVING: _retrieves}
 

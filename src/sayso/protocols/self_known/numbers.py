@@ -182,7 +182,7 @@ NUMBERS = MetricTable(
         "factuality",
         "supported claims in a part of the text",
         "Share of the claims that are supported, in one part of the texts. Averaged over "
-        "sentences, texts or claims (--average).",
+        "sentences, texts or claims (average).",
         source=f"{TU}, section 3",
     ),
     *(

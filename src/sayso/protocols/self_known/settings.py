@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta
 
 from sayso.later import Later
-from sayso.options import check_types
+from sayso.options import check_values
 from sayso.protocols.settings import (
     Resamples,
     Seed,
@@ -100,6 +100,7 @@ class Settings:
         "source for checking claims: a file or folder of passages, a file in UNCLE's format, an "
         "index from sayso index, golds (the data's gold answers), or none; auto: the built-in "
         "world for its own questions, else golds if there are any",
+        main=True,
     )
     passages: Annotated[int, Meta(ge=1, le=100)] = collect_field(
         5, "number of passages shown with each claim"
@@ -120,7 +121,7 @@ class Settings:
         "own; auto: the judge's model, if any",
     )
     nli: str = collect_field(
-        "auto", "NLI model for --support nli: a folder, a hub id, or llm:MODEL"
+        "auto", "NLI model for support=nli: a folder, a hub id, or llm:MODEL", main=True
     )
     modes: str = collect_field(
         "direct,qa,qa_none",
@@ -140,7 +141,7 @@ class Settings:
     remedy: Literal["off", "revise"] = collect_field(
         "off", "revise: let the model rewrite every text without the claims that it rejects"
     )
-    prompt_folder: str = collect_field("", "folder with your own prompts")
+    prompt_folder: str = collect_field("", "folder with your own prompts", main=True)
     noa: Literal["incorrect", "b_only", "missing"] = measure_field(
         "incorrect",
         "how the answer none of the above to a false claim counts: as recognized (incorrect), "
@@ -198,7 +199,7 @@ def modes_of(settings: Settings) -> tuple[str, ...]:
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or counted. Raises InputError."""
     s = settings
-    check_types(s)
+    check_values(s)
     modes_of(s)
     for name, known in STEPS.items():
         if (how := getattr(s, name)) in known:
@@ -211,6 +212,6 @@ def check(settings: Settings) -> None:
                 f"as openai:gpt-4o-mini. {suggestion(how, known)}".rstrip()
             ) from None
     if s.remedy != "off" and not modes_of(s):
-        raise InputError("remedy needs the model's own judgement: add --modes qa_none")
+        raise InputError("remedy needs the model's own judgement: add --set modes=qa_none")
     if s.open_book and not s.retrieval:
-        raise InputError("open_book shows retrieved passages: add --retrieval")
+        raise InputError("open_book shows retrieved passages: add --set retrieval=true")

@@ -70,7 +70,7 @@ def asked(data: Dataset, settings: Settings) -> Dataset:
         texts = {PARAGRAPHS: prompt_hash(prompt), PARAGRAPH: prompt}
         notes.append(
             f"{len(long):,} paragraph{'s' * (len(long) != 1)} {_are(len(long))} asked for, each "
-            "covering the questions about one entity; --short-only leaves paragraphs out"
+            "covering the questions about one entity; --set short_only=true leaves paragraphs out"
         )
     kept = data.replaced((*short, *long))
     return msgspec.structs.replace(kept, notes=tuple(notes), prompts=texts)
@@ -140,7 +140,7 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
 
 
 #: what a hint says of prompts of paragraphs
-LONG = "paragraphs: leave --short-only out"
+LONG = "paragraphs: leave short_only out"
 
 
 def instructions(settings: Settings) -> dict[str, str]:
@@ -340,8 +340,8 @@ def check_known_from(
     if not isinstance(k, int) or k < chosen.probe.k or heat != chosen.probe.temperature:
         raise InputError(
             f"known_from {chosen.known_from}: it has {k} draws at T={heat}, not "
-            f"{chosen.probe.k} at T={chosen.probe.temperature:g}; pass --probe.k {k} "
-            f"--probe.temperature {heat}, or run the base model again"
+            f"{chosen.probe.k} at T={chosen.probe.temperature:g}; pass --set probe.k={k} "
+            f"--set probe.temperature={heat}, or run the base model again"
         )
     if other.settings.get("probe_wordings"):  # a run of version 0.2
         raise InputError(

@@ -170,7 +170,7 @@ def judge(shown: LayoutRuns) -> list[NumberTable]:
             found.setdefault(manifest.judge_signature, manifest.judge_check)
     columns = {name.replace("_", " "): name for name in (*CHECKED, "kappa")}
     columns |= {f"{what} for 100 answers": f"{what}_per_100" for what in ("tokens", "dollars")}
-    caption = "How the judge did on labelled answers and attacks (sayso judge-check)."
+    caption = "How the judge did on labeled answers and attacks (sayso judge-check)."
     return [grid(caption, found, columns, _checked, labels=("judge",), written="plain")]
 
 

@@ -74,15 +74,15 @@ def _refusals(estimates: Sequence[Estimate]) -> list[str]:
             '("I can\'t help with that request"). '
             f"UUR is {100 * (uur.value or 0):.0f} % with them, as in the paper, and {without} "
             "without them. "
-            "--refusals excluded leaves them out of all numbers."
+            "--set refusals=excluded leaves them out of all numbers."
         )
     return lines
 
 
 #: shares of known facts below and above which a run has next to no known or unknown facts
 KNOWS_NOTHING, KNOWS_ALL = 0.02, 0.98
-EASIER = "popqa, triviaqa, or household names (--data world --tier 1)"
-HARDER = "simpleqa, simpleqa_verified, or obscure things (--data world --tier 3 --tier 4)"
+EASIER = "popqa, triviaqa, or household names (--data world --set tiers=1)"
+HARDER = "simpleqa, simpleqa_verified, or obscure things (--data world --set tiers=3,4)"
 #: of fewer facts nobody can say that nearly all are known or unknown
 FEWEST_FACTS = 10
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from sayso.options import check_types
+from sayso.options import check_values
 from sayso.prompts.methods import METHODS, Form, methods_in_list
 from sayso.protocols.settings import (
     Probing,
@@ -78,17 +78,20 @@ class Settings:
     probe: KnowledgeProbe = field(default_factory=KnowledgeProbe)
     answer: UncleDecoding = field(default_factory=UncleDecoding)
     known_from: str = collect_field(
-        "self", "run whose probes decide what is known: self, or the folder of another run"
+        "self",
+        "run whose probes decide what is known: self, or the folder of another run",
+        main=True,
     )
     prompts: Literal["shared", "paper"] = collect_field(
         "shared", "shared: one set of answers for all protocols; paper: the paper's token limit"
     )
     short_only: bool = collect_field(False, "ask short questions only, no paragraphs")
-    prompt_folder: str = collect_field("", "folder with your own prompts")
+    prompt_folder: str = collect_field("", "folder with your own prompts", main=True)
     methods: str = collect_field(
         "",
         "further prompting methods, separated by commas: "
         "unc_few, pair_few, self_refine, granularity, uncertainty, metacognitive",
+        main=True,
     )
     omit_long: Literal["NS", "separate"] = measure_field(
         "NS",
@@ -104,7 +107,7 @@ class Settings:
 
 def check(settings: Settings) -> None:
     """Refuse settings with which nothing could be asked or counted. Raises InputError."""
-    check_types(settings)
+    check_values(settings)
     if settings.probe.at_least > settings.probe.k:
         raise InputError(
             f"probe.at_least is {settings.probe.at_least}, but probe.k draws only "

@@ -184,11 +184,12 @@ def _conclude(
     if len(different) >= TOO_MANY and not stale_ok:
         raise InputError(
             f"the model behind {model.name} has changed: {asked} ({_example(different[0])}). "
-            "Nothing was overwritten. Use --model-version NAME to keep the two models apart, "
-            "--fresh to ask everything again, or --stale-ok to use the cached answers all the same"
+            "Nothing was overwritten. Use --set model_version=NAME to keep the two models apart, "
+            "--fresh to ask everything again, or --set stale_ok=true to use the cached answers all "
+            "the same"
         )
     if len(different) >= TOO_MANY:
-        mixed = "Answers of both models are mixed here (--stale-ok)."
+        mixed = "Answers of both models are mixed here (--set stale_ok=true)."
         changed = "The model behind this name has changed"
         return f"{changed}: {asked} ({_example(different[0])}). {mixed}", ""
     again = "--fresh asks everything again."

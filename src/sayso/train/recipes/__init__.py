@@ -148,7 +148,7 @@ def check_worded(rows: Sequence[TrainingRow], settings: RowSettings) -> None:
         if number < LEAST:
             raise InputError(
                 f"recipe calibrated words only {number} of {len(rows)} rows {how}: training needs "
-                f"at least {LEAST}; take more entities (--train-limit), or {change} --plain-from "
+                f"at least {LEAST}; take more entities (--train-limit), or {change} plain_from "
                 f"(it is {settings.plain_from:g})"
             )
 
@@ -281,7 +281,7 @@ def _fewer(recipe: str, number: int, most: int, why: str) -> str:
     """
     return (
         f"{recipe}: {number:,} of {most:,} rows, {why}: for as many rows by short, long and mix, "
-        "train each with --equal-rows"
+        "train each with --set equal_rows=true"
     )
 
 

@@ -200,7 +200,7 @@ QUARTER, FEW, LEAST_RIGHT = 0.25, 0.2, 4
 
 
 class LabelledParagraph(NamedTuple):
-    """A paragraph whose stretches are labelled; ``right`` and ``wrong`` count pieces.
+    """A paragraph whose stretches are labeled; ``right`` and ``wrong`` count pieces.
 
     ``luck``: something in it is right that no draw of its short question got right.
     """
