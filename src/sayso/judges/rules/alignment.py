@@ -70,6 +70,7 @@ _REMARKS = frozenset(["doubt", "modal", "hearsay", "ignorant", "firm"])
 _CONTRASTS = lexicon_words("turns", "alignment")
 _QUESTIONS = lexicon_words("questions", "alignment")
 _VERBS = lexicon_words("auxiliaries", "alignment")
+_OWN_KNOWLEDGE = lexicon_words("knowledge", "alignment")
 _PAST = lexicon_words("verbs", "stance")
 _PLACING = lexicon_words("places", "alignment.placing") | {":"}
 _BEFORE_PLACES = lexicon_words("places", "alignment.before")
@@ -175,7 +176,8 @@ def asserting_sentences(rows: Sequence[Sentence], aspect: AskedAspect) -> list[S
     """Return the sentences of a short answer without clauses that doubt something else.
 
     "She was born in Ripley, but I am not sure when" does not doubt the place, nor does "She was a
-    singer, and I think she lived in Derby" doubt the singer.
+    singer, and I think she lived in Derby" doubt the singer. When the writer's knowledge ends is no
+    other thing.
     """
     if not any(mark.kind in _DOUBTS for row in rows for mark in marks_of(row)):
         return list(rows)
@@ -188,6 +190,7 @@ def asserting_sentences(rows: Sequence[Sentence], aspect: AskedAspect) -> list[S
         doubts = any(mark.kind in _DOUBTS for mark in marks_of(part))
         value = any(word.name or word.text[0].isdigit() for word in part)
         told = value and any(hit) and bool(found & family_names())
+        told = told and not any(word.text in _OWN_KNOWLEDGE for word in part)
         if mine or not doubts or not (told or _other_kind(part, aspect.kind)):
             kept[clause.sentence].extend(part)
     return [tuple(part) for part in kept if part] or list(rows)

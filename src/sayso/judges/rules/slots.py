@@ -20,7 +20,7 @@ from sayso.judges.rules.names import PARTICLES, TITLES
 #: classes of words that govern a value, and the kinds of value that they keep from being the answer
 _GOVERNING = {
     "excluding": ("words", "date", "quantity"), "comparing": ("words",), "near": ("words",),
-    "earlier": ("words", "date"), "beaten": ("words",), "related": (),
+    "earlier": ("words", "date"), "beaten": ("words",), "related": (), "naming": ("words",),
 }  # fmt: skip
 CLASSES = (
     *_GOVERNING, "everybody", "nobody", "leaver", "kind", "report", "turn", "truth", "yield",
@@ -29,7 +29,7 @@ CLASSES = (
 _WORDS = {name: lexicon_words("mentions", f"slots.{name}") for name in CLASSES}
 _PHRASES = {tuple(w.split("-")): name for name in _GOVERNING for w in _WORDS[name]}
 _LINKS = lexicon_words("auxiliaries", "matching.copula")
-_KNOWN = STOP | _LINKS | _WORDS["turn"] | _WORDS["subject"]
+_KNOWN = STOP | _LINKS | _WORDS["turn"] | _WORDS["subject"] | _WORDS["near"]
 _SHORTENED = lexicon_words("abbreviations", "slots")
 _OF_NAMES = TITLES | PARTICLES | lexicon_words("people", "matching.role")
 #: a sentence may open with them right before a name
@@ -37,6 +37,7 @@ _OPENERS = _WORDS["yield"] | _WORDS["comparing"] | _WORDS["earlier"]
 #: words that do not say that a clause gives what is asked; before a value they say where it was
 _PLACED = frozenset({"in", "at", "on", "from", "with", "for"})
 _SMALL = STOP - _LINKS
+_SAYING = lexicon_words("auxiliaries", "sentences") | {f"{word}'s" for word in STOP}
 _STARTS = regex(r"[.!?;:\n\u2014](?=\s|$)|[\u2013\u2014]|\s-\s")
 _STOPS = regex(r"[,;:!?()\n\u2013\u2014]|\.(?=\s|$)|\s-\s")
 _ENDS = regex(r"[.!?;\n](?=\s|$)")
@@ -110,7 +111,7 @@ def _governed(place: Place) -> bool:
     while at > 0 and tokens[at].text in _OF_NAMES and not place.stops(at + 1):
         at -= 1  # "unlike the painter X"
     low = at
-    while low > max(place.low, at - 2) and not place.stops(low):
+    while low > max(0, at - 2) and not place.stops(low):
         low -= 1
     if at < 0 or place.stops(at + 1):
         return False
@@ -123,8 +124,9 @@ def _governed(place: Place) -> bool:
         if place.kind not in _GOVERNING[name]:
             continue
         spared = name == "excluding" or tokens[n].text == "than"
-        if spared and (place.has("nobody", max(place.low, n - 5), n) or "not" in place.asked):
-            return False  # "none other than X"
+        spared = spared and (place.has("nobody", max(place.low, n - 5), n) or "not" in place.asked)
+        if spared or name == "naming":
+            return False  # "none other than X", "named after X"
         lost = place.kind == "words" and name in ("earlier", "beaten")
         if lost and not place.tokens[place.first].capital:
             return False  # "died after an accident"
@@ -249,6 +251,8 @@ def _given(place: Place, k: int) -> GivenValue | None:
     tokens, first, start = place.tokens, place.first, k
     while k < len(tokens) - 1 and (_turns(place, k) or place.has("truth", k, k + 1)):
         k += 1  # "but in fact"
+    if not tokens[k].capital:
+        start = k  # "but dates can vary" gives no other value, "but Y" does
     last = min(k + 2 * _FAR, len(tokens))
     at = next((n for n in range(k, last) if n == first or not place.known(n)), last)
     end = place.after if at == first else at + 1
@@ -260,6 +264,8 @@ def _given(place: Place, k: int) -> GivenValue | None:
         rest = next((n for n in range(at, end) if not place.is_new(n)), end)
         if before and before[-1].capital and before[-1].text not in STOP | TITLES:
             return None  # "the Velt Arms", asked about Velt
+        if rest < end and tokens[rest].capital and place.gap(rest) == " ":
+            return None  # "Ada Velt"
         if before and "who" in place.asked and before[-1].text in _PLACED:
             return None
     open_ = place.has("unsettled", k, end) or place.has("yield", k, k + 1)
@@ -275,6 +281,9 @@ def _given(place: Place, k: int) -> GivenValue | None:
     acts = rest < end and tokens[rest].text not in _KNOWN and not tokens[rest].capital
     if not (alone or acts or before):
         return None
+    spoken = acts or not _SAYING.isdisjoint(w for t in before for w in (t.text, t.raw.casefold()))
+    if before and not spoken and at != first and place.kind == "words":
+        return None  # "the song by Y is about X"
     if at != first and k <= first < end and not (acts and at == k and place.kind == "words"):
         return None  # "the mayor of Marl is X"
     return GivenValue(at, rest, alone, bare=at == start and rest == end)
@@ -283,5 +292,5 @@ def _given(place: Place, k: int) -> GivenValue | None:
 def _reports(place: Place, low: int, high: int) -> bool:
     """Tell whether words report what others say or what was thought first: not "I think"."""
     words = ["", *(t.text for t in place.tokens[low:high])]
-    told = (n for n, word in enumerate(words) if word in _WORDS["report"])
+    told = (n for n, word in enumerate(words) if word in _WORDS["report"] - place.asked)
     return any(words[n - 1] not in ("i", "we", "would") for n in told)
