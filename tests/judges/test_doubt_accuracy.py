@@ -129,9 +129,6 @@ COUNTS = ReaderAccuracy(
     [
         (12, "small", 40, 80, "short answers by small models, 9 to 20 words"),
         (90, "chat", 2, 60, "short answers by chat models of 2022-2023, more than 50 words"),
-        # the length comes first: four are too few, and so are those by others alone
-        (5, "small", 58, 60, "at most 8 words; too few are by small models"),
-        (5, "assistant", 58, 60, "; too few are by assistants of 2026"),
         (5, None, 58, 60, "short answers by models of all kinds, at most 8 words"),
         (None, "small", 43, 84, "short answers by small models"),
     ],
@@ -146,10 +143,21 @@ def test_the_nearest_texts(
     assert near.invented.count * 20 == near.invented.of  # 4 of 80 in every row
 
 
-@pytest.mark.parametrize(("form", "words"), [("long", 80), ("short", 30)])
-def test_a_kind_with_few_labelled_texts_is_not_known(form: accuracy.Form, words: float) -> None:
-    # texts of other lengths, though many, say nothing of these
-    assert nearest_texts(COUNTS, form, words, "small") is None
+@pytest.mark.parametrize(
+    ("form", "words", "writer"),
+    [
+        ("long", 80, "small"),
+        ("short", 30, "small"),
+        # texts of other lengths or by other kinds of writers, though many, say nothing of these
+        ("short", 5, "small"),
+        ("short", 5, "assistant"),
+        ("short", 12, "chat"),
+    ],
+)
+def test_a_kind_with_few_labelled_texts_is_not_known(
+    form: accuracy.Form, words: float, writer: accuracy.Writer
+) -> None:
+    assert nearest_texts(COUNTS, form, words, writer) is None
 
 
 def test_texts_on_questions_without_an_answer_are_for_runs_with_such_questions() -> None:
@@ -159,20 +167,20 @@ def test_texts_on_questions_without_an_answer_are_for_runs_with_such_questions()
         sources=COUNTS.sources | {"open": open_},
         readings=(*COUNTS.readings, counted("open", 1, 90, 90)),
     )
-    plain = nearest_texts(counts, "short", 12, "chat")
     both = nearest_texts(counts, "short", 12, "chat", unanswerable=True)
-    assert plain is not None
+    assert nearest_texts(counts, "short", 12, "chat") is None
     assert both is not None
-    assert (plain.found.count, plain.texts) == (40, "Tiny")
     assert (both.found.count, both.texts) == (90, "Open")
     # few texts on answerable questions say nothing, however many there are on others
     counts = msgspec.structs.replace(counts, readings=(counted("open", 2, 90, 90),))
     assert nearest_texts(counts, "short", 30, "chat") is None
     shipped = reader_accuracy()
     assert shipped is not None
-    near = nearest_texts(shipped, "short", 12, "chat")
+    near = nearest_texts(shipped, "short", 12, None)
     assert near is not None
     assert "UnknownBench" not in near.texts
+    # few answers of these are by small models, however many are by others
+    assert nearest_texts(shipped, "short", 30, "small") is None
 
 
 def test_texts_written_at_a_level_that_was_asked_for_promise_nothing() -> None:

@@ -192,9 +192,10 @@ def test_the_numbers_say_how_well_their_doubt_was_read() -> None:
         {"judge": "rules", "judge_signature": SIGNATURE, "model": "hf:Qwen/Qwen2.5-0.5B"}, Manifest
     )
     text = printed(rules)
-    for form in ("short answers", "paragraphs"):
-        assert f"Doubt in {form}: {SIGNATURE} sees" in text
+    assert f"Doubt in short answers: {SIGNATURE} sees" in text
     assert "short answers by small models" in text
+    # few paragraphs by small models voice doubt, and those by others say nothing of them
+    assert f"How well {SIGNATURE} sees doubt in paragraphs is not known" in text
     assert "sampling error only" in text
     assert "To measure that on answers of this run: sayso label RUN" in text
 

@@ -253,12 +253,13 @@ def nearest_texts(
 ) -> NearestTexts | None:
     """Return how doubt is read in the texts nearest to answers of ``words`` words by a writer.
 
-    Texts of the same form and length by the same kind of writer, if there are :data:`LEAST` with
-    doubt and as many without; else those of this form and length by any writer. ``None``, which is
-    "not known", if there are too few of them as well: long answers are read worse than short ones.
-    Texts on questions without an answer count if some of the run's are ``unanswerable``.
+    Texts of the same form and length by the same kind of writer, by any if that is not known.
+    ``None``, which is "not known", if fewer than :data:`LEAST` voice doubt, or do not. Texts on
+    questions without an answer count if some of the run's are ``unanswerable``.
     """
-    rows = [r for r in counts.readings if unanswerable or counts.sources[r.source].answerable]
+    of = counts.sources
+    rows = [r for r in counts.readings if writer in (None, of[r.source].writer)]
+    rows = [r for r in rows if unanswerable or of[r.source].answerable]
     near = _nearest(counts, rows, ("doubts", "assertions"), form, words, writer)
     if near is None:
         return None
@@ -280,7 +281,7 @@ def nearest_contents(
 ) -> NearestContents | None:
     """Return how right and wrong are told in the answers nearest to those of a run.
 
-    Chosen as in :func:`nearest_texts`, with :data:`LEAST` right and as many wrong answers.
+    Of the same form, length and kind of writer; of any if fewer than :data:`LEAST` of either.
     """
     near = _nearest(counts, counts.contents, ("right", "wrong"), form, words, writer)
     if near is None:
