@@ -52,6 +52,7 @@ STUDIES = {
     "reliability": [],
     "batch_kills": [],
     "client_cost": [],
+    "dry_run": [],
     "index_speed": ["--sizes", "10000,100000"],
     "wikidata_speed": ["--kinds", "gz,zst,plain"],
     "peers": [],

@@ -299,7 +299,7 @@ FENCE: dict[str, dict[str, str]] = {
         "sayso.prompts": "check_folder prompt_hash",
         "sayso.prompts.fence": "Field",
         "sayso.protocols.uncle": "UNCLE",
-        "sayso.protocols.uncle.collect": "instructions",
+        "sayso.protocols.uncle.prompts": "instructions",
         "sayso.protocols.uncle.report": "TILES alignment_section alignment_table",
         "sayso.protocols.uncle.seeds": "Frame SeedSide compare_methods frame_of_run side_of_run",
         "sayso.protocols.uncle.settings": "Settings",
@@ -361,7 +361,7 @@ FENCE: dict[str, dict[str, str]] = {
         "sayso.protocols.pool": "cluster_names",
         "sayso.protocols.probes": "is_known",
         "sayso.protocols.protocol": "Ask Protocol",
-        "sayso.protocols.selective.collect": "StanceReader",
+        "sayso.protocols.selective.run": "StanceReader",
         "sayso.protocols.selective.measure": "declared_gap declared_worth",
         "sayso.protocols.selective.rows": "outcome ungraded",
         "sayso.protocols.settings": "change",
@@ -501,6 +501,8 @@ def test_functions_of_many_parameters_have_a_reason() -> None:
 #: names them once (a protocol's parts, scores, question sets, engines, formats of answers) are such
 #: by design
 ALONE = {
+    "sayso.protocols.faithfulness.asks": "what is asked, beside the steps that ask it",
+    "sayso.protocols.selective.asks": "what is asked, beside the steps that ask it",
     "sayso.judges.rules.slots": "which value of a text answers, apart from which agrees",
     "sayso.assertions.grammar": "how an assertion is written, apart from how it is decided",
     "sayso.answers.bertscore": "an answer metric that needs a model",
@@ -753,8 +755,8 @@ def test_contributing_names_places_that_exist() -> None:
 #: names that several modules may give a function: what every protocol answers to, and commands
 SHARED_NAMES = {
     "a protocol's settings": "check further_models",
-    "what a protocol asks": "collect prompts prompts_signature requests instructions is_judged "
-    "unpriced load_rows prompt_uses",
+    "what a protocol asks": "prompts prompts_signature instructions load_rows prompt_uses",
+    "the steps of a protocol": "steps open_readers ask_revisions judge_answers",
     "what a protocol measures, and says of what it compares": "estimates cautions numbers "
     "study_notes",
     "how a protocol, a training, a study or scored answers are shown": "sheet read_answers opening "

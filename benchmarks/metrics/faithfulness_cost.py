@@ -19,13 +19,15 @@ import sayso
 from sayso import datasets
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import PROTOCOLS
-from sayso.protocols.faithfulness.collect import IN_CALL
 from sayso.protocols.settings import replace
 from sayso.records import request_key
 from sayso.runs.measure import load_run
 from sayso.runs.result import Result
 
 METHODS = ("vanilla", "uncle", "granularity", "uncertainty", "metacognitive", "uncertainty_plus")
+
+#: texts about one question that a model reads in one call
+IN_CALL = 12
 
 
 def run(name: str, folder: Path, limit: int, cache: Path, place: str = "", **fields: str) -> Result:

@@ -24,6 +24,8 @@ import time
 from pathlib import Path
 
 import sayso
+from sayso.protocols.protocol import first_asks
+from sayso.protocols.uncle.run import steps as uncle_steps
 
 
 def instant(limit: int, repeat: int) -> None:
@@ -108,7 +110,7 @@ def main() -> None:
 
     torch.set_num_threads(1)
     data = datasets.load_dataset("builtin", limit=arguments.limit)
-    load = [a.request for a in uncle.collect.requests(data.questions, uncle.collect.Settings(), 0)]
+    load = [a.request for a in first_asks(uncle_steps(data.questions, uncle.Settings(), 0))]
     engine = open_model("builtin", threads=1)
     theirs = open_model(f"hf:{shipped_folder('builtin')}", threads=1)  # has ``generate``
     model, tokenizer = theirs.runner.model, theirs.tokenizer  # type: ignore[attr-defined]

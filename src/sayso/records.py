@@ -208,6 +208,10 @@ def request_key(request: Request, identity: str) -> bytes:
     return content_hash(["request", identity, request])
 
 
+#: the problem of a reply that a dry run lacks: nobody tries again
+NOT_ASKED = "failed: not asked"
+
+
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     """Tokens that were moved for one reply, and its price in dollars where it is known."""
 

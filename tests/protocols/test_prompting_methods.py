@@ -15,8 +15,10 @@ import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.prompts import methods
 from sayso.protocols import faithfulness, uncle
+from sayso.protocols.protocol import first_asks
 from sayso.protocols.settings import replace
-from sayso.protocols.uncle import collect
+from sayso.protocols.uncle.run import method_asks
+from sayso.protocols.uncle.run import steps as uncle_steps
 from sayso.records import (
     Generation,
     InputError,
@@ -40,7 +42,10 @@ ALL = "unc_few,pair_few,self_refine"
 
 def asks_of(chosen: str, *questions: Question) -> list[Any]:
     options = replace(uncle.Settings(), {"methods": chosen})
-    asks = collect.requests(questions or (SHORT, LONG), options, seed=3)
+    asked = questions or (SHORT, LONG)
+    drafts = {q.id: "a draft of the usual length" for q in asked}
+    asks = first_asks(uncle_steps(asked, options, seed=3))
+    asks += method_asks(asked, options, 3, drafts)
     return [a for a in asks if a.stage.startswith(("methods", "refined"))]
 
 
@@ -185,15 +190,13 @@ def test_an_unread_revision_is_missing_and_not_wrong(tmp_path: Path) -> None:
 
 
 def test_failed_and_instructed_answers_are_no_drafts() -> None:
-    from sayso.protocols.uncle.collect import drafts_of
+    from sayso.protocols.uncle.run import drafts_of
 
     plain = Generation(ask("q"), question="a", text="A draft.")
     failed = Generation(ask("q"), question="b", text="", problem="failed: timeout")
     told = Generation(ask("q"), question="c", text="I think so.", instructed=True)
-    answers = {"short": [plain, failed, told], "probe": [plain]}
-    wanted = replace(uncle.Settings(), {"methods": "self_refine"})
-    assert drafts_of(answers, wanted) == {"a": "A draft."}
-    assert drafts_of(answers, uncle.Settings()) == {}
+    empty = Generation(ask("q"), question="d", text=" ")
+    assert drafts_of([plain, failed, told, empty]) == {"a": "A draft."}
 
 
 def test_runs_with_and_without_methods_can_be_compared(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from sayso.engines.prices import LOCAL, Price
 from sayso.engines.scripted import ScriptedEngine
 from sayso.progress import Silent
 from sayso.protocols import uncle
-from sayso.records import Generation, InputError, Usage, ask
+from sayso.records import Generation, InputError, Request, Usage, ask
 from sayso.runs import measure
 from sayso.runs.dry_run import (
     UNKNOWN_FORM,
@@ -25,8 +26,9 @@ from sayso.runs.dry_run import (
     means,
     plan_text,
 )
-from sayso.runs.job import Job
+from sayso.runs.job import Job, with_settings
 from sayso.runs.run import execute_job
+from sayso.runs.tools import ScoringCount
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, facts, records, write
 
@@ -76,14 +78,15 @@ def test_nothing_is_asked_and_no_folder_is_made(tmp_path: Path) -> None:
         assert found.by == "assumption"
     # an answer of at most 256 tokens takes 2 to 256 of them
     assert stage(plan, "model", "probe").completion_tokens == Range(90 * 2, 90 * 256)
-    # the judge reads the short answers of an entity together: at least one call for each of six
-    # entities (equal draws are read once), at most one for each draw of it
-    assert stage(plan, "judge", "probe").requests == Range(6, 30)
+    # the judge reads the short answers of an entity together: at least two calls for each of six
+    # entities (equal draws are read once, and some differ), at most one for each draw of it
+    assert stage(plan, "judge", "probe").requests == Range(12, 30)
     assert stage(plan, "judge", "long").requests == Range(6, 12)
 
 
 def test_the_range_holds_what_then_happens(tmp_path: Path) -> None:
-    subject, judge = ScriptedEngine(lambda r: MIND(r).text, "base"), judge_engine(truthful)
+    subject = ScriptedEngine(lambda r: MIND(r).text + "!" * (r.sample % 2), "base")
+    judge = judge_engine(truthful)
     plan = estimate_job(job(tmp_path, subject, judge))
     run(tmp_path, subject, judge)
     asked = [s.requests for s in plan.stages if s.who == "judge"]
@@ -151,14 +154,14 @@ def test_prices(tmp_path: Path, price: Price | None, said: str, dollars: float |
         assert "$" not in text
 
 
-def test_a_cascade_asks_from_nothing_to_everything(
+def test_a_cascade_asks_from_every_third_answer_to_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-never-sent")
     plan = estimate_job(job(tmp_path, MIND.engine("base"), "rules+openai:gpt-4o-mini"))
     judged = [s for s in plan.stages if s.who == "judge"]
-    assert all(s.requests.low == 0 < s.requests.high for s in judged)
-    assert all(s.dollars is not None and s.dollars.low == 0 < s.dollars.high for s in judged)
+    assert all(0 < s.requests.low < s.requests.high for s in judged)
+    assert all(s.dollars is not None and s.dollars.low < s.dollars.high for s in judged)
     assert plan.dollars is None  # nobody knows what the model costs
     two = estimate_job(
         job(tmp_path, MIND.engine("base"), "openai:gpt-4o-mini", judge_mode="two_pass")
@@ -279,3 +282,70 @@ def test_probes_that_the_run_refuses_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere does not exist: expected a run folder"):
         estimate_job(dataclasses.replace(planned, options=chosen))
     assert not (tmp_path / "run").exists()
+
+
+REHEARSED = (
+    ("selective", {"elicit": True}),
+    ("faithfulness", {"draws.k": 4, "decisive": "judge", "contradict": "judge"}),
+    ("faithfulness", {"draws.k": 2, "methods": "vanilla,self_refine"}),
+    ("self_known", {"support": "judge", "claims": "rules", "questions": "judge"}),
+    ("self_known", {"remedy": "revise", "claims": "rules", "support": "rules"}),
+)
+
+
+def or_nothing(reply: Callable[[Request], str | Generation]) -> Callable[[Request], str]:
+    """Answer what is known, and say nothing of use to anything else."""
+
+    def answered(request: Request) -> str:
+        try:
+            found = reply(request)
+        except (StopIteration, IndexError, KeyError, AttributeError):
+            return "I only grade."
+        return found if isinstance(found, str) else found.text
+
+    return answered
+
+
+@pytest.mark.parametrize(("protocol", "chosen"), REHEARSED)
+def test_a_rehearsal_holds_what_a_run_asks(
+    tmp_path: Path, protocol: str, chosen: dict[str, object]
+) -> None:
+    """Readers of wording, claims and questions, revisions and elicited confidence are counted."""
+    subject = ScriptedEngine(or_nothing(lambda request: MIND(request).text), "base")
+    judge = ScriptedEngine(
+        or_nothing(lambda r: next(iter(judge_engine(truthful).complete([r])))[1]), "judge-1"
+    )
+    given = with_settings(
+        dataclasses.replace(job(tmp_path, subject, judge), protocol=protocol, options=None),
+        {"resamples": 100, **chosen},
+    )
+    plan = estimate_job(given)
+    assert not subject.requests
+    assert not judge.requests
+    execute_job(given)
+    for who, engine in (("model", subject), ("judge", judge)):
+        ranges = [s.requests for s in plan.stages if s.who == who]
+        low, high = sum(r.low for r in ranges), sum(r.high for r in ranges)
+        again = 2 if who == "judge" else 1  # what this judge cannot read is asked once more
+        assert low <= len(engine.requests) <= again * high, (
+            who,
+            [(s.name, s.requests) for s in plan.stages],
+        )
+    left = estimate_job(given)
+    assert [s.name for s in left.stages if s.requests.high > s.cached] == []
+
+
+def test_scoring_tells_how_many_texts_were_read() -> None:
+    """On a model in this process scores take as long as answers, and nobody should wait blindly."""
+    told: list[str] = []
+
+    class Watching(Silent):
+        def doing(self, what: str) -> None:
+            told.append(what)
+
+    counted = ScoringCount(Watching())
+    counted.add(texts=3)
+    counted._told = 0.0
+    counted.add(pairs=1200)
+    assert told[0].endswith("3 texts read")
+    assert told[1].endswith("3 texts read, 1,200 pairs compared")

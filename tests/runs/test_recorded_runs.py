@@ -369,7 +369,7 @@ def test_texts_on_record_are_runs_of_self_known(
     assert "50.0 pp" in capsys.readouterr().out.replace("−", "-")
     # a model may be asked about the claims
     assert cli.execute([*argv, "--model", "builtin", "--dry-run", "--set", "modes=direct"]) == 0
-    assert "asking claims, direct" in capsys.readouterr().out
+    assert "texts are read by the model" in capsys.readouterr().out
 
 
 def test_a_study_of_texts(

@@ -189,8 +189,8 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
               options=self_known.Settings(modes="qa", resamples=100))  # fmt: skip
     before = estimate_texts(texts_in(file), job)
     assert [(s.who, s.name, s.requests.low, s.cached) for s in before.stages] == [
-        ("model", "claims, qa", 4, 0),
-        ("judge", "questions", 1, 0),
+        ("judge", "claims", 1, 0),
+        ("model", "self-qa", 4, 0),
     ]
     assert not prompts
     assert not asked
@@ -202,16 +202,17 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     )
     after = estimate_texts(texts_in(file), job)
     assert [(s.name, s.requests.low, s.cached) for s in after.stages] == [
-        ("claims, qa", 4, 4),
-        ("questions", 1, 1),
+        ("claims", 1, 1),
+        ("self-qa", 4, 4),
     ]
-    # what a text without labels will claim, and what that costs, nobody knows before
+    # of a text without labels a model says what it claims, and a checker what is so
     bare = write(tmp_path, "two.jsonl", [{"topic": "Jo", "text": "Jo won a prize."}])
     wiki = str(write(tmp_path, "wiki.jsonl", [{"title": "Jo", "text": "Jo."}]))
     options = self_known.Settings(modes="qa", resamples=100, knowledge=wiki)
     unknown = estimate_texts(texts_in(bare), dataclasses.replace(job, options=options))
-    assert unknown.dollars is None
-    assert "not in the table: 1 text without labels" in " ".join(unknown.notes)
+    ranges = {(s.who, s.name): s.requests for s in unknown.stages}
+    assert ranges["judge", "claims"].low >= 2  # splits, and checks
+    assert ranges["model", "self-qa"] == (0, 2)
     assert len(prompts) == 1
 
 
@@ -264,15 +265,15 @@ def test_a_dry_run_knows_the_labeled_claims_and_asks_nobody(tmp_path: Path) -> N
         return [(s.name, s.requests.low, s.requests.high, s.cached) for s in stages]
 
     assert plan() == [
-        ("claims, direct", 18, 18, 0), ("claims, qa", 18, 18, 0), ("claims, qa_none", 27, 27, 0),
+        ("self-direct", 18, 18, 0), ("self-qa", 18, 18, 0), ("self-qa_none", 27, 27, 0),
     ]  # fmt: skip
     wiki = str(write(tmp_path, "wiki.jsonl", [{"title": "Jo Reed", "text": "Jo Reed."}]))
     # of a text without labels a checker may say something: 2 claims more
-    assert plan(knowledge=wiki, modes="direct") == [("claims, direct", 18, 22, 0)]
+    assert plan(knowledge=wiki, modes="direct") == [("self-direct", 18, 22, 0)]
     assert not asked.requests
     assert not (tmp_path / "run").exists()
     run(tmp_path, file, model=asked)
-    assert plan(modes="qa_none") == [("claims, qa_none", 27, 27, 27)]
+    assert plan(modes="qa_none") == [("self-qa_none", 27, 27, 27)]
 
 
 def test_what_cannot_be_asked_is_told_before_anything_is(tmp_path: Path) -> None:
@@ -568,7 +569,7 @@ def test_the_command_asks_a_model(
     dry = ["factuality", "t.jsonl", "--model", "openai:gpt-4o", "--dry-run", *own]
     assert cli.execute(dry) == 0
     shown = capsys.readouterr().out
-    assert "asking claims, qa_none" in shown
+    assert "asking self-qa_none" in shown
     assert "total: $" in shown
     assert cli.execute([*dry, "--json"]) == 0
     low, high = json.loads(capsys.readouterr().out)["dollars"]

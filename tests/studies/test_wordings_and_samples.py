@@ -17,6 +17,8 @@ from sayso.metrics.joint import Number, resample_jointly, spread_between
 from sayso.prompts import WORDINGS, load_prompt
 from sayso.protocols import uncle
 from sayso.protocols.pool import load_wording
+from sayso.protocols.protocol import first_asks
+from sayso.protocols.uncle.run import steps as uncle_steps
 from sayso.records import Estimate, Generation, InputError, Question, Request
 from sayso.runs.job import Job, check, planned
 from sayso.storage.run_folder import RunFolder
@@ -265,8 +267,8 @@ def test_the_first_wording_is_what_every_run_says_and_the_others_differ() -> Non
             assert "Who wrote it?" in text
             assert texts.setdefault((form, text), name) == name
     assert load_wording("wording-1") == load_wording("")
-    plain = uncle.collect.prompts(uncle.Settings())
-    assert uncle.collect.prompts(uncle.Settings(prompt_folder="wording-1")) == plain
+    plain = uncle.prompts.prompts(uncle.Settings())
+    assert uncle.prompts.prompts(uncle.Settings(prompt_folder="wording-1")) == plain
     assert "plain_question" not in plain
 
 
@@ -274,15 +276,15 @@ def test_a_folder_of_ones_own_rewords_the_plain_question(tmp_path: Path) -> None
     file = tmp_path / "plain_question.txt"
     file.write_text("Answer briefly: {question}", encoding="utf-8")
     chosen = uncle.Settings(prompt_folder=str(tmp_path))
-    asks = uncle.collect.requests([Question("s", "d", "q?", golds=())], chosen, seed=0)
+    asks = first_asks(uncle_steps([Question("s", "d", "q?", golds=())], chosen, seed=0))
     said = {a.stage: a.request.messages[0].content for a in asks if not a.instructed}
     assert said == {"probe": "Answer briefly: q?", "short": "Answer briefly: q?"}
-    stored = uncle.collect.prompts(chosen)
+    stored = uncle.prompts.prompts(chosen)
     assert stored["plain_question"] == "Answer briefly: {question}"
-    assert stored["signature"] != uncle.collect.prompts(uncle.Settings())["signature"]
+    assert stored["signature"] != uncle.prompts.prompts(uncle.Settings())["signature"]
     file.write_text("Answer {this}.", encoding="utf-8")
     with pytest.raises(InputError, match=r"plain_question.txt: must contain \{question\}"):
-        uncle.collect.requests([], chosen, seed=0)
+        first_asks(uncle_steps([], chosen, seed=0))
     assert load_prompt("plain_question") == "{question}"
 
 

@@ -35,7 +35,7 @@ from sayso.guard.guard import Guard
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.people.labeling import import_labels
 from sayso.people.labels import LabelStore
-from sayso.protocols.uncle.collect import instructions
+from sayso.protocols.uncle.prompts import instructions
 from sayso.records import Estimate, InputError, signature_text, slice_text
 from sayso.report.number_tables import json_rows
 from sayso.storage.run_folder import RunFolder

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.protocols.uncle.collect import instructions
+from sayso.protocols.uncle.prompts import instructions
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Verdict
 from sayso.storage.run_folder import RunFolder

@@ -32,7 +32,7 @@ from support.scripted_world import HEDGE, Fact, Mind, chance, facts, records, wo
 
 QUICK = Settings(resamples=200)
 BUILTIN = ROWS["builtin"]
-INSTRUCTIONS = uncle.collect.instructions(QUICK)
+INSTRUCTIONS = uncle.prompts.instructions(QUICK)
 
 
 def half_known(fact: Fact) -> float:

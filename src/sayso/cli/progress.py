@@ -186,8 +186,9 @@ class Bars:
 
     def doing(self, what: str) -> None:
         """Show what is done now that asks nobody; without a terminal once it takes long."""
-        if what != self._doing:
-            self._doing, self._since = what, time.monotonic()
+        if what.partition(":")[0] != self._doing.partition(":")[0]:  # a count behind it may change
+            self._since = time.monotonic()
+        self._doing = what
         self._show_doing(what)
 
     def _show_doing(self, what: str) -> None:

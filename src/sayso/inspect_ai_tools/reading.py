@@ -27,8 +27,8 @@ from sayso.judges.model.replies import PROBLEMS
 from sayso.judges.rules.judge import RulesJudge
 from sayso.options import PromptSet
 from sayso.protocols.probes import is_known
-from sayso.protocols.selective.collect import StanceReader
 from sayso.protocols.selective.rows import outcome, ungraded
+from sayso.protocols.selective.run import StanceReader
 from sayso.records import (
     Generation,
     Gold,

@@ -59,7 +59,7 @@ def asked_by(
         asked = plan.asked(loaded, chosen)
         if not asked.short:
             raise InputError(f"{data}: it has no short question that {protocol} asks")
-        asks = plan.requests(asked.short, chosen, seed)
+        asks = [ask for step in plan.steps(asked.short, chosen, seed) for ask in step.asks]
     except InputError as error:
         # one line, no traceback; Inspect reads [words] as marks of rich
         raise PrerequisiteError(str(error).replace("[", "\\[")) from None

@@ -9,10 +9,11 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
 
     settings.py  ``Settings``, a frozen dataclass whose fields say what they change, their limits
                  and their help (:mod:`sayso.protocols.settings`), and ``check(settings)``
-    collect.py   ``prompts(settings)``: the texts that a manifest keeps; ``requests(questions,
-                 settings, seed)``: all that can be asked before any answer is there, also for a dry
-                 run; ``collect(...)``: asks and grades through the :class:`Run` that it is given,
-                 so that it resumes after any interruption
+    prompts.py   ``prompts(settings)``: the texts that a manifest keeps; ``prompt_uses``: those
+                 that a user can replace
+    run.py       ``steps(questions, settings, seed)``: the protocol from top to bottom, what is
+                 asked, how it is judged and what is scored (:class:`Step`). A run and its dry run
+                 are the same walk through them, and a run resumes after any interruption
     rows.py      joins stored tables, by ids, to the arrays that numbers are made of
     measure.py   ``numbers(run, settings, people, beside)``: every number, declared once, which are
                  estimated, compared (:mod:`sayso.protocols.comparing`), resampled together and
@@ -40,7 +41,7 @@ import typing
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -175,14 +176,6 @@ def recording_of(ask: Ask) -> tuple[str, int] | None:
     return ("sample", ask.request.sample) if ask.stage == "draws" else None
 
 
-class FollowUp(NamedTuple):
-    """A request about an answer: the model that gets it by name ("": the subject), its stage."""
-
-    model: str
-    stage: str
-    request: Request
-
-
 class Run(typing.Protocol):
     """What a protocol may do with a run: ask, grade, read back."""
 
@@ -190,7 +183,25 @@ class Run(typing.Protocol):
     def questions(self) -> Sequence[Question]:
         """All questions of the run, short and long."""
 
-    def stage(self, asks: Sequence[Ask], model: Engine) -> dict[str, list[Generation]]:
+    @property
+    def model(self) -> Engine:
+        """The subject. A stored run has none."""
+
+    @property
+    def judge(self) -> Judge:
+        """Who judges its answers. A stored run has none."""
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether this is a dry run: nothing is computed that asks nobody."""
+
+    @property
+    def made_up(self) -> Literal["fewest", "most"] | None:
+        """Which way the answers of a dry run were made up, if any was: whoever needs more than
+        an answer to go on (a claim, a rejected claim) takes few of them or as many as there are.
+        """
+
+    def ask(self, asks: Sequence[Ask]) -> dict[str, list[Generation]]:
         """Answer every ask (what is in the cache is not asked again) and store one table per stage.
 
         All independent requests belong into one call, so that an engine can batch them.
@@ -264,6 +275,43 @@ class Run(typing.Protocol):
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what ``make`` returns, made once for a finished run that several numbers share."""
+
+
+def nothing_more(run: Run) -> None:
+    """Leave a step with what it asks."""
+
+
+class Step(NamedTuple):
+    """One step of a protocol: what it asks the subject, and what it does once that is answered.
+
+    ``asks`` need no earlier answer; all such requests stand in one step, so that an engine can
+    batch them. ``do`` reads tables, grades, and asks through the run whatever depends on answers.
+    """
+
+    stage: str
+    do: Callable[[Run], object] = nothing_more
+    asks: Sequence[Ask] = ()
+
+
+def first_asks(steps: Sequence[Step]) -> list[Ask]:
+    """Return what steps ask the subject before any answer is there."""
+    return [ask for step in steps for ask in step.asks]
+
+
+def walk(
+    steps: Sequence[Step], run: Run, begin: Callable[[str], object] = lambda stage: None
+) -> None:
+    """Take each step of a run, which ``begin`` is told of. What is in the cache is not asked."""
+    for step in steps:
+        begin(step.stage)
+        if step.asks:
+            run.ask(step.asks)
+        step.do(run)
+
+
+def stored_answers(run: Run, stage: str) -> list[Generation]:
+    """Return the answers of a stage, none where the run has no such stage."""
+    return run.generations(stage) if run.has(f"generations/{stage}") else []
 
 
 def stored_verdicts(run: Run, stage: str) -> list[Verdict]:
@@ -429,8 +477,8 @@ class Protocol:
     #: the prompts that a user can replace, by settings and whether a model judges: each with "", or
     #: with the flag that it needs; those of the judge aside
     prompt_uses: Callable[[Any, bool], dict[str, str]]
-    requests: Callable[[Sequence[Question], Any, int], list[Ask]]
-    collect: Callable[[Sequence[Question], Engine, Judge, Run, Any, int], None]
+    #: what is asked and done, from the questions, the settings and the seed of requests
+    steps: Callable[[Sequence[Question], Any, int], list[Step]]
     measure: Callable[[Run, Any], list[Estimate]]
     cautions: Callable[[Sequence[Estimate], bool | None], list[str]]
     #: declares its numbers: those of a run by itself; the columns as people read it, whose numbers
@@ -479,15 +527,5 @@ class Protocol:
     check_other_runs: Callable[[Any, Manifest, Sequence[Question]], tuple[str, ...]] = (
         lambda settings, manifest, questions: ()
     )
-    #: tells whether an answer goes to the judge, so that a dry run can price it
-    is_judged: Callable[[Ask, Any], bool] = lambda ask, settings: True
-    #: what is asked about answers besides grading them, so that a dry run can price it
-    follow_ups: Callable[
-        [Sequence[tuple[Ask, Generation]], Mapping[str, Question], Any], Iterable[FollowUp]
-    ] = lambda answered, questions, settings: ()
     #: names of the models that are asked besides the subject and the judge
     further_models: Callable[[Any], Sequence[str]] = lambda settings: ()
-    #: what a dry run cannot price
-    unpriced: Callable[[Sequence[Question], Any, Judge], list[str]] = (
-        lambda questions, settings, judge: []
-    )

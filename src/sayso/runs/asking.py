@@ -210,14 +210,14 @@ class CachedEngine(EngineWrapper):
         outer, self.progress.hold = getattr(self.progress, "hold", None), self._hold
         try:
             for key in list(replies):
-                reply = self._spoken(replies.pop(key))
+                reply = self.spoken(replies.pop(key))
                 paid = self._count(reply)
                 if key not in fresh:
                     self.meter.keep(paid)
                     self.ages.add(stored[key].origin)
                 yield from _bound(reply, wanted, places[key])
             for key, raw in self._ask(todo):
-                reply = self._spoken(raw)
+                reply = self.spoken(raw)
                 self.paid += self._count(reply) or 0.0
                 self.progress.advance(stage, reply, self._price(reply))
                 yield from _bound(reply, wanted, places[key])
@@ -239,7 +239,7 @@ class CachedEngine(EngineWrapper):
         """Read hidden states behind shaped requests; nothing of it is cached."""
         return super().hidden([(self.shape(r), text) for r, text in items], layer, position)
 
-    def _spoken(self, reply: Generation) -> Generation:
+    def spoken(self, reply: Generation) -> Generation:
         """Return an answer without a thought that its engine left in it.
 
         The cache keeps what came. Replies of a judge are read by whoever asked.
@@ -350,7 +350,7 @@ class CachedEngine(EngineWrapper):
                     origin = ReplyOrigin(time.time(), self._origin().address)
                     self.cache.set_aside(request_key(request, self.identity), raw, origin)
                 self.progress.advance(stage, raw, paid)
-                found.append(self._spoken(raw))
+                found.append(self.spoken(raw))
         finally:
             self.progress.end(stage)
         return found

@@ -20,17 +20,18 @@ from sayso.datasets.dataset import Dataset
 from sayso.judges.judge import Item
 from sayso.progress import Progress
 from sayso.protocols.probes import BlindRules
-from sayso.protocols.protocol import Ask
+from sayso.protocols.protocol import Ask, first_asks
+from sayso.protocols.self_known.asks import claim_source
 from sayso.protocols.self_known.claims import check_claims, checker_of, splitter_of, take_apart
-from sayso.protocols.self_known.collect import claim_source
 from sayso.protocols.self_known.rows import SUPPORT
 from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle.settings import ANSWER_SAMPLE, answer_limits
-from sayso.records import Claim, Generation, InputError, Question, Verdict, ask, request_key
-from sayso.runs.dry_run import Planned, RunEstimate, judge_stages, plan_of, priced
+from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
+from sayso.runs.dry_run import RunEstimate, estimate_walk
 from sayso.runs.job import Job, discard, open_folder
 from sayso.runs.judge import OpenJudge
-from sayso.runs.run import OpenJob, manifest_of, open_job
+from sayso.runs.rehearsal import Rehearsed
+from sayso.runs.run import OpenJob, further_models, manifest_of, open_job
 from sayso.runs.stages import FolderRun, now
 from sayso.runs.tools import KnowledgeSources, RunTools
 from sayso.storage.run_folder import RunFolder
@@ -71,10 +72,11 @@ def ask_draws(
                 folder,
                 data.questions,
                 manifest,
-                judge_engine=opened_job.judge_engine,
+                model=opened_job.model,
+                judge=OpenJudge(opened_job.judge, opened_job.judge_engine),
             )
             try:
-                _ask(opened_job, work, paragraphs)
+                _ask(_asks(opened_job, paragraphs), work)
             except BaseException:
                 if new and not folder.tables("generations"):
                     with contextlib.suppress(OSError):
@@ -94,14 +96,11 @@ def price_draws(job: Job, data: Dataset, *, paragraphs: int = 0) -> RunEstimate:
     with open_job(job, learn=False) as held:
         opened = held._replace(data=data)
         asks = _asks(opened, paragraphs)
-        keys = [request_key(one.request, opened.model.identity) for one in asks]
-        known = opened.cache.get_many(dict.fromkeys(keys))
-        graded = [one for one in asks if not is_topic(one.question)]
-        drawn = [Planned("draws", [one.request for one in asks])]
-        stages = list(priced("model", drawn, opened.model))
-        judged, notes = judge_stages(opened, graded, known)
-        judge = OpenJudge(opened.judge, opened.judge_engine)
-        return plan_of(opened.job, opened.model, judge, [*stages, *judged], notes)
+        with contextlib.closing(further_models(opened, learn=False)) as further:
+            judge = OpenJudge(opened.judge, opened.judge_engine)
+            manifest = manifest_of(opened)
+            of = Rehearsed(job, manifest, data.questions, opened.model, judge, further)
+            return estimate_walk(of, lambda run: _ask(asks, run), asks=asks)
 
 
 def _asks(opened: OpenJob, paragraphs: int) -> list[Ask]:
@@ -109,7 +108,7 @@ def _asks(opened: OpenJob, paragraphs: int) -> list[Ask]:
     job, questions = opened.job, opened.data.questions
     options, seed = job.settings, job.seed
     wanted = [q for q in questions if not is_topic(q)]
-    asks = [a for a in job.plan.requests(wanted, options, seed) if not a.instructed]
+    asks = [a for a in first_asks(job.plan.steps(wanted, options, seed)) if not a.instructed]
     asks += [_text_of(q, options, seed) for q in questions if is_topic(q)]
     asks += [
         _drawn(a, sample) for a in asks if a.stage == "long" for sample in range(1, paragraphs + 1)
@@ -117,23 +116,21 @@ def _asks(opened: OpenJob, paragraphs: int) -> list[Ask]:
     return asks
 
 
-def _ask(job: OpenJob, work: FolderRun, paragraphs: int) -> None:
+def _ask(asks: Sequence[Ask], work: FolderRun) -> None:
     """Answer and judge everything, in one call of the model."""
-    questions = job.data.questions
-    asks = _asks(job, paragraphs)
-    by_id = {q.id: q for q in questions}
+    by_id = {q.id: q for q in work.questions}
 
     def item(generation: Generation) -> Item:
         question = by_id[generation.question]
         return Item(generation, tuple(by_id[p] for p in question.parts) or (question,))
 
-    blind = BlindRules(questions)
-    for stage, generations in work.stage(asks, job.model).items():
+    blind = BlindRules(work.questions)
+    for stage, generations in work.ask(asks).items():
         items = [item(g) for g in generations if not is_topic(by_id[g.question])]
         if stage == "probe":
-            work.grade(stage, items, job.judge)
+            work.grade(stage, items, work.judge)
         else:
-            work.grade_spans(stage, items, job.judge, blind, items)
+            work.grade_spans(stage, items, work.judge, blind, items)
 
 
 def _check(job: OpenJob, folder: RunFolder, knowledge: str) -> None:
@@ -151,7 +148,11 @@ def _check(job: OpenJob, folder: RunFolder, knowledge: str) -> None:
         )
         box = stack.enter_context(contextlib.closing(RunTools(None, job.job.cache_folder)))
         work = FolderRun(
-            folder, questions, manifest, judge_engine=job.judge_engine, search=knowing.search
+            folder,
+            questions,
+            manifest,
+            judge=OpenJudge(job.judge, job.judge_engine),
+            search=knowing.search,
         )
         splitter = splitter_of(chosen, job.judge, work.engine)
         checker = checker_of(chosen, job.judge, work.engine, box.open)

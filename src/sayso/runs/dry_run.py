@@ -6,38 +6,37 @@ How many tokens requests take is estimated from answers of their kind so far, or
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import partial
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from sayso.engines.engine import Capabilities, Counts, Engine
 from sayso.engines.prices import LOCAL, Price
-from sayso.judges.judge import Item
+from sayso.judges.cascade import CascadeJudge
 from sayso.options import as_typed
 from sayso.progress import Progress
 from sayso.protocols.protocol import Ask
-from sayso.records import Generation, Request, Usage, request_key
-from sayso.runs.asking import CachedEngine
+from sayso.records import Generation, Question, Request, Usage, request_key
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes
 from sayso.runs.job import Job, check_out, unused_prompts, with_period
-from sayso.runs.judge import OpenJudge, holds_to_schema, judging_model, model_judge
+from sayso.runs.judge import OpenJudge, holds_to_schema, judging_model
 from sayso.runs.recorded import RecordedEngine, answers_of
+from sayso.runs.rehearsal import Book, Rehearsal, Rehearsed, rehearse
 from sayso.runs.run import (
     OpenJob,
     check_folders,
     foreseen,
     further_models,
+    manifest_of,
     open_job,
     size_of,
     unlisted,
     world_caution,
 )
-from sayso.runs.stages import bind
 
 #: English text has 3 to 5 characters per token; a chat template adds up to 40 tokens to a prompt
 FEWEST, MOST, TEMPLATE = 3, 5, 40
@@ -172,6 +171,14 @@ def make_stage(
 LOCAL_LABEL = "local, no price"
 
 
+class ReadEstimate(msgspec.Struct, frozen=True):
+    """What one step only reads, with the subject ("reads") or an NLI model ("nli"): no request."""
+
+    who: str
+    name: str
+    requests: Range
+
+
 class RunEstimate(msgspec.Struct, frozen=True):
     """What a run would ask. ``dollars`` is ``None`` where a price is unknown, never 0 for that."""
 
@@ -183,6 +190,7 @@ class RunEstimate(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
     #: what must be read before any number
     cautions: tuple[str, ...] = ()
+    reads: tuple[ReadEstimate, ...] = ()
 
 
 def estimate_job(
@@ -191,6 +199,7 @@ def estimate_job(
     """Return what a job would ask and cost. Asks nothing and makes no run folder.
 
     Opens the model (one in this process is loaded, for its identity is the key to the cache).
+    What needs no answer is counted exactly, the rest by rehearsing the run.
     ``seen`` are requests that jobs before this one ask: they are left out, and this job's are
     added. Raises InputError, also for a run folder and other runs that the run would refuse.
     """
@@ -199,35 +208,163 @@ def estimate_job(
     (job,), _ = with_period([job])
     with open_job(job, progress, learn=False) as opened:
         check_folders(opened)
-        asks = foreseen(opened)
-        asks, recorded = _on_record(opened, asks)
-        keys = [request_key(ask.request, opened.model.identity) for ask in asks]
-        replies = {key: one.reply for key, one in opened.model.usable(keys).items()}
-        again = _asked_again(opened, asks)
-        replies |= dict(zip(keys, recorded, strict=False))
-        graded = [ask for ask in asks if job.plan.is_judged(ask, job.settings)]
-        judged, notes = judge_stages(opened, graded, replies)
-        stages = (*again, *_model_stages(opened, asks, keys, replies, seen), *judged)
-        more, labels = _follow_up_stages(opened, asks, keys, replies)
-        stages += tuple(more)
-        unpriced = job.plan.unpriced(opened.data.questions, job.settings, opened.judge)
-        prices = {"model": _label(opened.price, "price", job.model)}
-        if opened.judge_engine is not None:
-            prices["judge"] = _label(opened.judge_engine.price, "judge_price", job.judge)
-        prices |= labels
+        asks, recorded = _on_record(opened, foreseen(opened))
+        questions, scale = _sampled(job, opened.data.questions)
+        steps = job.plan.steps(questions, job.settings, job.request_seed)
+        with contextlib.closing(further_models(opened, learn=False)) as further:
+            judge = OpenJudge(opened.judge, opened.judge_engine)
+            of = Rehearsed(job, manifest_of(opened), questions, opened.model, judge, further)
+            walked = partial(Rehearsal.walk, steps=steps)
+            plan = estimate_walk(of, walked, asks=asks, recorded=recorded, scale=scale, seen=seen)
         told = f"data {opened.data.name}, {size_of(opened.data)}"
-        return RunEstimate(
-            model=opened.model.signature,
-            judge=opened.judge.signature,
-            stages=stages,
-            prices=prices,
-            dollars=_sum(stage.dollars for stage in stages),
-            notes=(
-                *(told, *opened.data.notices, *unused_prompts(job), ASSUMED, *notes),
-                *(*unpriced, *_untried(job)),
-            ),
-            cautions=(*world_caution(job), *unlisted(opened.model, opened.judge_engine)),
+        return msgspec.structs.replace(
+            plan,
+            stages=(*_asked_again(opened, asks), *plan.stages),
+            notes=(told, *opened.data.notices, *unused_prompts(job), *plan.notes),
+            cautions=(*world_caution(job), *plan.cautions),
         )
+
+
+def estimate_walk(
+    of: Rehearsed,
+    act: Callable[[Rehearsal], object],
+    *,
+    asks: Sequence[Ask] = (),
+    recorded: Sequence[Generation] = (),
+    scale: float = 1.0,
+    seen: set[bytes] | None = None,
+) -> RunEstimate:
+    """Return what ``act`` asks: ``asks``, which need no answer, exactly, the rest rehearsed.
+
+    Those of ``asks`` that stand first are ``recorded``. What is rehearsed counts ``scale`` times.
+    """
+    job, seen = of.job, set() if seen is None else seen
+    keys: list[bytes] = []
+    replies: dict[bytes, Generation] = {}
+    stages: list[StageEstimate] = []
+    before = set(seen)
+    if of.model is not None:
+        keys = [request_key(ask.request, of.model.identity) for ask in asks]
+        replies = {key: one.reply for key, one in of.model.usable(keys).items()}
+        replies |= dict(zip(keys, recorded, strict=False))
+        stages = list(_model_stages(of.model.price, asks, keys, replies, seen))
+    held = zip(asks, keys, strict=True) if keys else ()
+    known = [(ask.request, replies[key]) for ask, key in held if key in replies]
+    books = rehearse(of, lambda limit: means(known, limit).characters, before, act)
+    calls = getattr(getattr(of.judge.judge, "llm", of.judge.judge), "most_calls", 1)
+    stages += _rehearsed_stages(books, scale, set(keys), calls)
+    for book in books:
+        seen.update(key for requests in book.stages.values() for key in requests)
+    reads = tuple(_reads(books, scale))
+    prices = {
+        who: _label(engine.price, "price" if who == "model" else "judge_price", name)
+        for who, engine in books[1].engines.items()
+        for name in [{"model": job.model, "judge": job.judge}.get(who, who)]
+    }
+    return RunEstimate(
+        model="" if of.model is None else of.model.signature,
+        judge=of.judge.judge.signature,
+        stages=tuple(stages),
+        prices=prices,
+        dollars=_sum(stage.dollars for stage in stages),
+        reads=reads,
+        notes=(ASSUMED, *_reads_text(reads), *_ranges(of.judge, scale), *_untried(job)),
+        cautions=tuple(unlisted(of.model, of.judge.engine)),
+    )
+
+
+#: entities that are rehearsed; of more, the counts are scaled up
+SAMPLED = 50
+UNKNOWN_FORM = (
+    "It is not known yet whether the judge's endpoint supports JSON schemas; one short question "
+    "will find out. If it does, verdicts take up to a quarter more tokens."
+)
+
+
+def _sampled(job: Job, questions: Sequence[Question]) -> tuple[Sequence[Question], float]:
+    """Return the questions that are rehearsed, those of some entities, and how many times more
+    there are."""
+    entities = sorted({(q.domain, q.entity) for q in questions})
+    if len(entities) <= SAMPLED:
+        return questions, 1.0
+    chosen = set(random.Random(job.seed).sample(entities, SAMPLED))
+    some = [q for q in questions if (q.domain, q.entity) in chosen]
+    return some, len(entities) / SAMPLED
+
+
+def _rehearsed_stages(
+    books: tuple[Book, Book], scale: float, first: Set[bytes], calls: int
+) -> Iterator[StageEstimate]:
+    """Yield what each stage asks besides the ``first`` requests, which are counted exactly.
+
+    ``calls`` is how many a verdict of the judge takes at the most.
+    """
+    fewest, most = books
+    for who, name in {**most.stages, **fewest.stages}:
+        ends = []
+        kept: dict[bytes, Request] = {}
+        for book, times in ((fewest, 1), (most, calls if who == "judge" else 1)):
+            requests = {k: r for k, r in book.stages.get((who, name), {}).items() if k not in first}
+            kept |= {key: r for key, r in requests.items() if key in book.kept}
+            known = [(r, book.kept[key]) for key, r in requests.items() if key in book.kept]
+            todo = [r for key, r in requests.items() if key not in book.kept]
+            shortest = SHORTEST if who == "model" else JUDGE_SHORTEST
+            spent = [request_tokens([r], means(known, r.max_tokens, shortest)) for r in todo]
+            prompt, completion = (
+                Range(*(sum(s[n][end] for s in spent) * scale * times for end in (0, 1)))
+                for n in (0, 1)
+            )
+            number = (len(known) + len(todo) * times) * scale
+            ends.append((number, prompt, completion))
+        if not any(number for number, *_ in ends):
+            continue
+        numbers, prompts, completions = zip(*ends, strict=True)
+        engine = most.engines[who]
+        yield make_stage(
+            who, name, Range(min(numbers), max(numbers)), round(len(kept) * scale),
+            (_span(prompts), _span(completions)), engine.price,
+            "answers" if kept else "assumption",
+        )  # fmt: skip
+
+
+def _span(ranges: Sequence[Range]) -> Range:
+    """Return the least and the most of several ranges."""
+    return Range(min(r.low for r in ranges), max(r.high for r in ranges))
+
+
+def _reads(books: tuple[Book, Book], scale: float) -> Iterator[ReadEstimate]:
+    """Yield what each step has read and compared, with no request and no price."""
+    for who, name in dict.fromkeys(key for book in books for key in book.reads):
+        low, high = sorted(book.reads[who, name] * scale for book in books)
+        yield ReadEstimate(who, name, _whole(Range(low, high)))
+
+
+def _reads_text(reads: Sequence[ReadEstimate]) -> list[str]:
+    """Return in words how much is read and compared."""
+    what = {"reads": "texts are read by the model, which writes nothing",
+            "nli": "pairs of texts are compared by the NLI model"}  # fmt: skip
+    sums = {who: _sum(one.requests for one in reads if one.who == who) or NONE for who in what}
+    return [
+        f"{between(sums[who])} {words}; how many depends on how often answers are alike"
+        for who, words in what.items()
+        if sums[who].high
+    ]
+
+
+def _ranges(open_judge: OpenJudge, scale: float) -> list[str]:
+    """Return what a reader must know of the ranges."""
+    notes: list[str] = []
+    judge = open_judge.engine
+    if judge is not None and not judge.capabilities.json_schema:
+        notes += [UNKNOWN_FORM] if holds_to_schema(judge, learn=False) is None else []
+    if scale > 1:
+        notes.append(f"What depends on answers was rehearsed for {SAMPLED} of the entities.")
+    if isinstance(open_judge.judge, CascadeJudge):
+        notes.append(
+            "The judge's model is asked only where the rules are not certain; the range "
+            "runs from every third answer to all."
+        )
+    return notes
 
 
 def _asked_again(opened: OpenJob, asks: Sequence[Ask]) -> list[StageEstimate]:
@@ -256,95 +393,6 @@ def _on_record(opened: OpenJob, asks: list[Ask]) -> tuple[list[Ask], list[Genera
     return kept, replies
 
 
-def _follow_up_stages(
-    opened: OpenJob, asks: Sequence[Ask], keys: Sequence[bytes], replies: dict[bytes, Generation]
-) -> tuple[list[StageEstimate], dict[str, str]]:
-    """Return what is asked about answers besides grading them, and prices of further models."""
-    known = [(a.request, replies[key]) for a, key in zip(asks, keys, strict=True) if key in replies]
-    limits = {ask.request.max_tokens for ask in asks}
-    lengths = {limit: round(sum(means(known, limit).characters) / 2) for limit in limits}
-    answered = [
-        (ask, replies.get(key) or _invented(ask, lengths[ask.request.max_tokens], apart=True))
-        for ask, key in zip(asks, keys, strict=True)
-    ]
-    by_id = {q.id: q for q in opened.data.questions}
-    planned: dict[str, dict[str, list[Request]]] = {}
-    for model, stage, request in opened.job.plan.follow_ups(answered, by_id, opened.job.settings):
-        shaped = request if model else opened.model.shape(request)
-        planned.setdefault(model, {}).setdefault(stage, []).append(shaped)
-    found: list[StageEstimate] = []
-    with contextlib.closing(further_models(opened, learn=False)) as further:
-        for model, stages in planned.items():
-            engine = further.open(model) if model else opened.model
-            named = [Planned(stage, requests) for stage, requests in stages.items()]
-            found += priced(model or "model", named, engine)
-        opening = further.opened.items()
-        return found, {name: _label(e.price, "judge_price", name) for name, e in opening}
-
-
-class Planned(NamedTuple):
-    """Requests of one stage that are known already, and those that may come in addition."""
-
-    name: str
-    least: Sequence[Request]
-    more: Sequence[Request] = ()
-
-
-def priced(who: str, planned: Sequence[Planned], engine: CachedEngine) -> Iterator[StageEstimate]:
-    """Yield what each stage asks of an engine; a request counts where it stands first."""
-    seen: set[bytes] = set()
-    for name, least, more in planned:
-        ends: list[dict[bytes, Request]] = [{}, {}]
-        for end, some in zip(ends, (least, more), strict=True):
-            for request in some:
-                key = request_key(request, engine.identity)
-                if key not in seen:
-                    seen.add(key)
-                    end[key] = request
-        every = {**ends[0], **ends[1]}
-        kept = {key: one.reply for key, one in engine.usable(every).items()}
-        known = [(every[key], reply) for key, reply in kept.items()]
-        tokens = []
-        by: Basis = "answers"
-        for some_of in (ends[0], every):
-            todo = [request for key, request in some_of.items() if key not in kept]
-            mean = means(known, max((r.max_tokens for r in todo), default=1))
-            by = mean.by if todo else by
-            tokens.append(request_tokens(todo, mean))
-        prompt, completion = (Range(low.low, high.high) for low, high in zip(*tokens, strict=True))
-        number = Range(len(ends[0]), len(every))
-        yield make_stage(who, name, number, len(kept), (prompt, completion), engine.price, by)
-
-
-def plan_of(
-    job: Job,
-    model: CachedEngine | None,
-    judge: OpenJudge,
-    stages: Sequence[StageEstimate],
-    notes: Sequence[str],
-) -> RunEstimate:
-    """Return the plan of some stages; ``model`` is ``None`` where none is asked."""
-    prices = {} if model is None else {"model": _label(model.price, "price", job.model)}
-    if judge.engine is not None:
-        prices["judge"] = _label(judge.engine.price, "judge_price", job.judge)
-    return RunEstimate(
-        model="" if model is None else model.signature,
-        judge=judge.judge.signature,
-        stages=tuple(stages),
-        prices=prices,
-        dollars=_sum(stage.dollars for stage in stages),
-        notes=(ASSUMED, *notes, *_untried(job)),
-        cautions=tuple(unlisted(model, judge.engine)),
-    )
-
-
-def first_calls(engine: CachedEngine, use: Callable[[Engine], object]) -> list[Request]:
-    """Return what somebody who reads by an engine first asks it; only the cache answers."""
-    recorder = _Replaying(engine)
-    use(recorder)
-    return recorder.first or []
-
-
 def _untried(job: Job) -> list[str]:
     """Return notes on endpoints that were not tried (one without #model was)."""
     names = [job.model if isinstance(job.model, str) else "", judging_model(job.judge)]
@@ -370,7 +418,7 @@ def _label(price: Price | None, option: str, model: object) -> str:
 
 
 def _model_stages(
-    opened: OpenJob,
+    price: Price | None,
     asks: Sequence[Ask],
     keys: Sequence[bytes],
     replies: dict[bytes, Generation],
@@ -397,7 +445,7 @@ def _model_stages(
             prompt, completion = prompt.plus(more[0]), completion.plus(more[1])
             by = mean.by
         number = Range(len(requests), len(requests))
-        yield make_stage("model", name, number, len(known), (prompt, completion), opened.price, by)
+        yield make_stage("model", name, number, len(known), (prompt, completion), price, by)
 
 
 class Total(NamedTuple):
@@ -494,172 +542,3 @@ def money(amount: Range | None, label: str = "") -> str:
         return "unknown"
     low, high = dollars(amount.low), dollars(amount.high)
     return low if low == high else f"{low} - {high}"
-
-
-# ---- what a judge that is a model would ask: its own requests, written for answers yet to come
-
-#: entities on which the calls are counted; for more, the counts are scaled up
-SAMPLED = 200
-UNKNOWN_FORM = (
-    "It is not known yet whether the judge's endpoint supports JSON schemas; one short question "
-    "will find out. If it does, verdicts take up to a quarter more tokens."
-)
-
-
-class _Recorder:
-    """An engine that writes down what a judge first asks, and answers nothing."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.name, self.identity, self.base = engine.name, engine.identity, engine.base
-        self.signature = engine.signature
-        # A judge's requests have the form that a run would read it in: else none were cached.
-        self.capabilities: Capabilities = msgspec.structs.replace(
-            engine.capabilities,
-            json_schema=engine.capabilities.json_schema
-            or bool(holds_to_schema(engine, learn=False)),
-        )
-        self.counts = Counts()
-        self.first: list[Request] | None = None
-
-    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
-        """Keep the first call of many; what a judge asks about missing replies is not counted."""
-        batch = list(requests)
-        self.first = batch if self.first is None else self.first
-        for index, request in enumerate(batch):
-            yield index, Generation(request, problem="failed: not asked")
-
-    def force(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
-    ) -> Iterator[tuple[int, Generation]]:
-        """Read nothing."""
-        raise NotImplementedError("a dry run reads no probabilities")
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-class _Replaying(_Recorder):
-    """A recorder that gives the replies that the cache holds."""
-
-    def __init__(self, engine: CachedEngine) -> None:
-        super().__init__(engine)
-        self._cache = engine.cache
-
-    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
-        """Answer what was answered before."""
-        batch = list(requests)
-        keys = [request_key(request, self.identity) for request in batch]
-        kept = self._cache.get_many(keys) if self._cache else {}
-        for index, reply in super().complete(batch):
-            yield index, kept.get(keys[index], reply)
-
-
-class _RequestWriter:
-    """A judge that writes its requests and sends none."""
-
-    def __init__(self, judge: CachedEngine, opened: OpenJob) -> None:
-        self.recorder = _Recorder(judge)
-        options = dataclasses.replace(
-            opened.job.judge_options, judge_anyway=True
-        )  # nothing is answered here
-        self.judge = model_judge(self.recorder, options, opened.model)
-
-    def write(self, items: Sequence[Item]) -> list[Request]:
-        """Return what the judge would first ask about some answers."""
-        self.recorder.first = None
-        self.judge.grade(items)
-        return self.recorder.first or []
-
-
-class _Calls(NamedTuple):
-    """What a judge would ask about one stage, at the low and at the high end, by key."""
-
-    low: dict[bytes, Request]
-    high: dict[bytes, Request]
-
-
-def judge_stages(
-    opened: OpenJob, asks: Sequence[Ask], replies: Mapping[bytes, Generation]
-) -> tuple[list[StageEstimate], list[str]]:
-    """Return what the judge asks about each stage's answers, and notes on the ranges.
-
-    ``replies`` are those in the cache, which are taken as they are; other answers have the length
-    of the stage's answers so far, or of the assumptions. At the low end equal draws are judged
-    once, one call has to do where there can be two, and rules leave nothing to a model behind them.
-    """
-    judge = opened.judge_engine
-    if judge is None:
-        return [], []
-    job = opened.job
-    entities = sorted({(q.domain, q.entity) for q in opened.data.questions})
-    chosen = entities
-    if len(entities) > SAMPLED:
-        chosen = random.Random(job.seed).sample(entities, SAMPLED)
-    scale = len(entities) / max(1, len(chosen))
-    cascade = isinstance(job.judge, str) and job.judge.startswith("rules+")
-    stages = []
-    # One for each end and all stages: a judge reads an equal answer once, wherever it stands.
-    writers = _RequestWriter(judge, opened), _RequestWriter(judge, opened)
-    factors = 0.0 if cascade else scale, scale * writers[0].judge.most_calls
-    for name in dict.fromkeys(ask.stage for ask in asks):
-        calls = _calls(opened, writers, [a for a in asks if a.stage == name], replies, set(chosen))
-        every = {**calls.low, **calls.high}
-        kept = opened.cache.get_many(every)
-        known = [(every[key], reply) for key, reply in kept.items()]
-        ends = []
-        for end, factor, place in zip(calls, factors, (0, 1), strict=True):
-            todo = [request for key, request in end.items() if key not in kept]
-            limits = {r.max_tokens for r in todo}
-            mean = {limit: means(known, limit, JUDGE_SHORTEST) for limit in limits}
-            spent = [request_tokens([r], mean[r.max_tokens]) for r in todo]
-            ends.append([sum(t[n][place] for t in spent) * factor for n in (0, 1)])
-        prompt, completion = (Range(low, high) for low, high in zip(*ends, strict=True))
-        number = Range(len(calls.low) * factors[0], len(calls.high) * factors[1])
-        cached = round(len(kept) * scale)
-        by = means(known, 1).by
-        stages.append(
-            make_stage("judge", name, number, cached, (prompt, completion), judge.price, by)
-        )
-    notes = []
-    if not judge.capabilities.json_schema and holds_to_schema(judge, learn=False) is None:
-        notes.append(UNKNOWN_FORM)
-    if scale > 1:
-        notes.append(f"The judge's calls were counted on {SAMPLED} of {len(entities):,} entities.")
-    if cascade:
-        notes.append(
-            "The judge's model is asked only where the rules are not certain; the range "
-            "runs from never to always."
-        )
-    return stages, notes
-
-
-def _calls(
-    opened: OpenJob,
-    writers: Sequence[_RequestWriter],
-    asks: Sequence[Ask],
-    replies: Mapping[bytes, Generation],
-    chosen: Set[tuple[str, str]],
-) -> _Calls:
-    """Let the judge write its requests for short and for long answers, and keep them."""
-    identity = opened.model.identity
-    pairs = [(ask, replies.get(request_key(ask.request, identity))) for ask in asks]
-    known = [(ask.request, reply) for ask, reply in pairs if reply is not None]
-    length = means(known, max(ask.request.max_tokens for ask in asks)).characters
-    here = [(a, r) for a, r in pairs if (a.question.domain, a.question.entity) in chosen]
-    by_id = {q.id: q for q in opened.data.questions}
-    ends = []
-    for writer, characters, apart in zip(writers, length, (False, True), strict=True):
-        items = []
-        for ask, reply in here:
-            answer = reply or _invented(ask, round(characters), apart)
-            parts = tuple(by_id[p] for p in ask.question.parts) or (ask.question,)
-            items.append(Item(bind(ask, answer, identity), parts))
-        ends.append({request_key(r, writer.recorder.identity): r for r in writer.write(items)})
-    return _Calls(*ends)
-
-
-def _invented(ask: Ask, characters: int, apart: bool) -> Generation:
-    """Return an answer of some length, ``apart`` from every other one if wanted."""
-    begin = f"{ask.request.sample} {ask.method} " if apart else ""
-    text = (begin + "word " * (characters // 5 + 1))[: max(4, characters)]
-    return Generation(ask.request, text=text)

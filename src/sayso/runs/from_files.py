@@ -34,8 +34,7 @@ from sayso.datasets.tables import stem_of
 from sayso.engines.absent import check_here
 from sayso.engines.engine import Engine
 from sayso.harmless import line
-from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer
-from sayso.judges.claims import RulesClaims, unresponsive
+from sayso.judges.claim_questions import GapQuestions
 from sayso.judges.english.markup import parts
 from sayso.judges.english.tokens import content, tokens
 from sayso.judges.judge import Judge
@@ -58,19 +57,16 @@ from sayso.protocols.self_known.claims import (
     score_claims,
     splitter_of,
     take_apart,
-    topic_of,
 )
-from sayso.protocols.self_known.collect import instructions, prompts_signature
+from sayso.protocols.self_known.prompts import instructions, prompts_signature
 from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE
 from sayso.protocols.self_known.rows import claim_verdicts as verdicts_on_claims
 from sayso.protocols.self_known.self_verdicts import (
-    OwnClaim,
     judge_own,
     make_questions,
-    own_requests,
 )
-from sayso.protocols.self_known.settings import asks_model, modes_of
-from sayso.protocols.settings import folder_setting, with_limits
+from sayso.protocols.self_known.settings import modes_of
+from sayso.protocols.settings import with_limits
 from sayso.records import (
     Claim,
     Estimate,
@@ -88,10 +84,11 @@ from sayso.records import (
 from sayso.report import write as write_page
 from sayso.runs.asking import CachedEngine, asking_settings, bill, request_shaper
 from sayso.runs.costs import Meter
-from sayso.runs.dry_run import Planned, RunEstimate, StageEstimate, first_calls, plan_of, priced
+from sayso.runs.dry_run import RunEstimate, estimate_walk
 from sayso.runs.job import Job, check, job_of, one_period, open_folder, with_period
 from sayso.runs.judge import OpenJudge, open_judge
 from sayso.runs.recorded import slug
+from sayso.runs.rehearsal import Rehearsed
 from sayso.runs.result import Result
 from sayso.runs.run import open_subject, token_counts
 from sayso.runs.stages import FolderRun, now
@@ -191,7 +188,6 @@ def measure_texts(given: TextsOf, job: Job, progress: Progress | None = None) ->
             contextlib.closing(KnowledgeSources(texts.questions, place))
         )
         tools = stack.enter_context(contextlib.closing(RunTools(texts.model, place)))
-        readers = _readers(texts, knowledge, tools)  # before a folder is made
         manifest = _manifest(texts)
         path = Path(job.out) if job.out else Path("runs") / _folder_name(manifest)
         stack.enter_context(one_writer(path, job.command or BY_HAND))
@@ -200,13 +196,17 @@ def measure_texts(given: TextsOf, job: Job, progress: Progress | None = None) ->
             folder,
             texts.questions,
             manifest,
-            judge_engine=texts.judge.engine,
+            model=texts.model,
+            judge=texts.judge,
             tools=tools.open,
             search=knowledge.search,
         )
+        run.models = texts.further.open
+        readers = _readers(texts, run)  # one that cannot be had is refused before anything is kept
         folder.write("questions", texts.questions, Question)
         folder.write_manifest(manifest)
         notices = [*_store(run, texts, readers), *texts.system.notices]
+        run.end()
         with run.timed("measure"):
             estimates = SELF_KNOWN.measure(run, options)
         folder.write("metrics/self_known", estimates, Estimate)
@@ -401,114 +401,9 @@ def estimate_texts(given: TextsOf, job: Job) -> RunEstimate:
     """
     (job,), _ = with_period([job])
     with _opened(given, job, learn=False) as texts:
-        judge, model = texts.judge, texts.model
-        labeled, unlabeled, unread = _planned_claims(texts)
-        notes = []
-        if unread:
-            notes.append(
-                f"not in the table: {unread:,} text{'s' * (unread != 1)} without labels, which "
-                "a model splits into claims (one call per 12 sentences), and all "
-                "requests about those claims"
-            )
-        if _source(texts.options) and asks_model(texts.options.support, judge.engine is not None):
-            notes.append(
-                "not in the table: the calls in which a model checks claims against passages (one "
-                "call per 12 claims)"
-            )
-        uncounted = bool(notes)  # then nobody knows what all of it costs
-        stages: list[StageEstimate] = []
-        if model is not None:
-            keys = list(dict.fromkeys((topic_of(q), c.text) for c, q in (*labeled, *unlabeled)))
-            maker = maker_of(texts.options, judge.judge, texts.further.open)
-            if isinstance(maker, GapQuestions) or not isinstance(maker.engine, CachedEngine):
-                pairs = GapQuestions().read(keys)
-            else:
-                calls, pairs = _planned_questions(texts, maker.engine, keys)
-                stages += priced(maker.engine.who, [Planned("questions", calls)], maker.engine)
-                notes.append(
-                    "the length of questions that no model has written yet is estimated from those "
-                    "that the rules write"
-                )
-            stages = [
-                *priced("model", _planned_requests(texts, pairs, labeled, unlabeled), model),
-                *stages,
-            ]
-        plan = plan_of(job, model, judge, stages, notes)
-        return msgspec.structs.replace(plan, dollars=None) if uncounted else plan
-
-
-#: a claim and what its text was asked
-About = tuple[Claim, Question]
-
-
-def _planned_claims(texts: OpenTexts) -> tuple[list[About], list[About], int]:
-    """Return labeled claims, those that a checker may label, and how many texts have no claims yet.
-
-    The last are texts that a model is to take apart.
-    """
-    by_id = {q.id: q for q in texts.questions}
-    people = people_labels(texts.system)
-    answers = {a.id: a for a in texts.system.answers}
-    label = {v.target: v.label for v in people.verdicts}
-    answered = {v.target for v in people.answered if v.label == RESPONSIVE}
-    labeled = [
-        (c, by_id[answers[c.generation].question])
-        for c in people.claims
-        if label[c.id] in RATED and c.generation in answered
-    ]
-    if not _source(texts.options):
-        return labeled, [], 0
-    read_by_people = {v.target for v in people.answered}
-    others = [a for a in answers.values() if a.id not in read_by_people and a.problem is None]
-    others = [a for a in others if unresponsive(a.text) is None]
-    splitter = splitter_of(texts.options, texts.judge.judge, texts.further.open)
-    unknown = [
-        (c, by_id[answers[c.generation].question]) for c in people.claims if label[c.id] is None
-    ]
-    if not isinstance(splitter, RulesClaims):
-        return labeled, unknown, len(others)
-    topics = {a.id: topic_of(by_id[a.question]) for a in others}
-    read = splitter.read([(topics[a.id], a.text) for a in others])
-    unlabeled = [
-        (Claim(f"{a.id} {number}", a.id, d.sentence, d.start, d.end, d.text), by_id[a.question])
-        for a in others
-        for number, d in enumerate(read[topics[a.id], a.text].drafts)
-    ]
-    return labeled, [*unknown, *unlabeled], 0
-
-
-def _planned_questions(
-    texts: OpenTexts, judge: CachedEngine, keys: Sequence[tuple[str, str]]
-) -> tuple[list[Request], dict[tuple[str, str], QuestionAnswer]]:
-    """Return what a judge is asked to turn claims into questions, and those that are known."""
-    pairs: dict[tuple[str, str], QuestionAnswer] = {}
-
-    def read(engine: Engine) -> None:
-        pairs.update(LlmQuestions(engine, folder_setting(texts.options.prompt_folder)).read(keys))
-
-    calls = first_calls(judge, read)
-    unread = [key for key, pair in pairs.items() if pair.problem == "failed"]
-    return calls, {**pairs, **GapQuestions().read(unread)}
-
-
-def _planned_requests(
-    texts: OpenTexts,
-    pairs: Mapping[tuple[str, str], QuestionAnswer],
-    labeled: Sequence[About],
-    unlabeled: Sequence[About],
-) -> list[Planned]:
-    """Return what the model is asked in each setting."""
-    put = request_shaper(texts.job)
-
-    def requests(claims: Sequence[About]) -> dict[str, list[Request]]:
-        own = [OwnClaim(c, q, pairs[topic_of(q), c.text]) for c, q in claims]
-        by_mode: dict[str, list[Request]] = {mode: [] for mode in modes_of(texts.options)}
-        for one in own_requests(own, texts.options, 0):
-            by_mode[one.mode].append(put(one.request))
-        return by_mode
-
-    least, more = requests(labeled), requests(unlabeled)
-    return [Planned(f"claims, {mode}", least[mode], more[mode]) for mode in least]
+        manifest = _manifest(texts)
+        of = Rehearsed(job, manifest, texts.questions, texts.model, texts.judge, texts.further)
+        return estimate_walk(of, lambda run: _store(run, texts, _readers(texts, run)))
 
 
 # ---- from files to models
@@ -626,16 +521,15 @@ class Readers(NamedTuple):
     maker: QuestionMaker
 
 
-def _readers(texts: OpenTexts, knowledge: KnowledgeSources, tools: RunTools) -> Readers:
+def _readers(texts: OpenTexts, run: FolderRun) -> Readers:
     """Open everybody that is needed. Raises InputError for one who cannot be had."""
-    options, judge = texts.options, texts.judge.judge
+    options, judge = texts.options, run.judge
     source = _source(options)
-    models = texts.further.open
-    splitter = splitter_of(options, judge, models)
-    checker = checker_of(options, judge, models, tools.open) if source else None
-    maker = maker_of(options, judge, models) if texts.model is not None else GapQuestions()
+    splitter = splitter_of(options, judge, run.engine)
+    checker = checker_of(options, judge, run.engine, run.tools) if source else None
+    maker = maker_of(options, judge, run.engine) if texts.model is not None else GapQuestions()
     if source:
-        knowledge.search(source, (), options.passages)
+        run.search(source, (), options.passages)
     return Readers(splitter, checker, source, maker)
 
 
@@ -683,8 +577,13 @@ def _judge_claims(
     """Ask the model about every claim that is supported or not; return what was asked."""
     labels = verdicts_on_claims(run)
     rated = [c for c in claims if c.id in labels and labels[c.id].label in RATED]
+    if run.made_up:  # in a dry run only people have labeled claims; a checker may label the others
+        by_people = {v.target for v in labels.values() if v.by == BY_PEOPLE and v.label is not None}
+        rated = [c for c in rated if c.id in by_people]
+        if run.made_up == "most":
+            rated += [c for c in claims if c.id not in by_people]
     own = make_questions(run, rated, question_of, maker, {})
-    judge_own(run, model, own, options, 0)
+    judge_own(run, own, options, 0)
     made = sum(one.pair.problem is None for one in own)
     times = sum(
         len(orders(mode, options.orders)) * (len(own) if mode == "direct" else made)

@@ -39,7 +39,7 @@ from sayso.processes import seldom_collected
 from sayso.progress import Progress
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import coherence_cautions, unseen_cautions
-from sayso.protocols.protocol import Ask
+from sayso.protocols.protocol import Ask, first_asks, walk
 from sayso.records import Estimate, Question, Request
 from sayso.report import write as write_page
 from sayso.runs.asking import CachedEngine, bill, innermost, request_shaper
@@ -63,7 +63,7 @@ from sayso.runs.job import (
     unused_prompts,
     with_settings,
 )
-from sayso.runs.judge import open_judge
+from sayso.runs.judge import OpenJudge, open_judge
 from sayso.runs.measure import entities_of
 from sayso.runs.recorded import (
     PEOPLE,
@@ -320,18 +320,18 @@ def finished_result(job: Job, out: Path) -> Result | None:
 
 def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     """Ask, judge and measure into a folder that is ours alone."""
-    job, questions, seed = opened.job, opened.data.questions, opened.job.request_seed
+    job, questions, progress = opened.job, opened.data.questions, opened.model.progress
     other_runs = job.plan.check_other_runs(job.settings, manifest, questions)
     new, folder = not RunFolder.exists(path), open_folder(path, manifest, questions)
-    tools = RunTools(None if is_recorded(job) else opened.model, job.cache_folder, job.ray)
+    asked = None if is_recorded(job) else opened.model
+    tools = RunTools(asked, job.cache_folder, job.ray, progress)
     further = further_models(opened)
     sources = KnowledgeSources(questions, job.cache_folder)
     work = FolderRun(
-        folder, questions, manifest, judge_engine=opened.judge_engine, tools=tools.open,
-        search=sources.search,
+        folder, questions, manifest, model=opened.model,
+        judge=OpenJudge(opened.judge, opened.judge_engine), tools=tools.open, search=sources.search,
     )  # fmt: skip
-    progress = work.progress = opened.model.progress
-    work.models = further.open
+    work.progress, work.models = progress, further.open
     if isinstance(job.model, RecordedEngine):
         work.recorded = partial(answers_of, job.model, job.plan)
     try:
@@ -344,20 +344,17 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
             folder.write_manifest(manifest)
             if getattr(opened.model.engine, "asks_ahead", False):
                 opened.model.ask_ahead(missing)
-            job.plan.collect(questions, opened.model, opened.judge, work, job.settings, seed)
+            walk(job.plan.steps(questions, job.settings, job.request_seed), work)
     except BaseException:
         if new and not _answered(opened.model, folder):
             discard(folder)  # a start that failed leaves nothing to clean up
         raise
+    work.end()
     if isinstance(job.model, RecordedEngine):
         keep_beside(work, job.model, job.judge)
     counts = work.verdict_counts.get(opened.judge.signature, VerdictCounts())
     check_any_read(opened.judge, counts, f"sayso judge-check {opened.judge.name}")
-    progress.doing("computing the numbers")
-    with work.timed("measure"):
-        estimates = job.plan.measure(work, job.settings)
-    folder.write(f"metrics/{job.protocol}", estimates, Estimate)
-    write_answers(folder, questions, job.plan.probing(job.settings))
+    estimates = _measure(job, work)
     manifest = msgspec.structs.replace(
         manifest, finished=now(), timings=work.timings, **_bookkeeping(opened),
         cautions=(*other_runs, *_cautions(opened, work, counts, estimates, checked)),
@@ -378,6 +375,16 @@ def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
     )  # fmt: skip
     folder.write_manifest(manifest)
     return Result(path, estimates, manifest, entities_of(questions))
+
+
+def _measure(job: Job, work: FolderRun) -> list[Estimate]:
+    """Compute and store the numbers of a run, and the table of its answers."""
+    work.progress.doing("computing the numbers")
+    with work.timed("measure"):
+        estimates = job.plan.measure(work, job.settings)
+    work.folder.write(f"metrics/{job.protocol}", estimates, Estimate)
+    write_answers(work.folder, work.questions, job.plan.probing(job.settings))
+    return estimates
 
 
 def _asked_since(job: Job, manifest: Manifest) -> float:
@@ -459,7 +466,7 @@ def _look_into_cache(opened: OpenJob) -> tuple[list[Request], SameModel]:
 def foreseen(opened: OpenJob) -> list[Ask]:
     """Return what the stages of a run will ask, as far as no answer decides it."""
     job = opened.job
-    asks = job.plan.requests(opened.data.questions, job.settings, job.request_seed)
+    asks = first_asks(job.plan.steps(opened.data.questions, job.settings, job.request_seed))
     return [ask._replace(request=opened.model.shape(ask.request)) for ask in asks]
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 import msgspec
 import numpy as np
@@ -42,6 +42,7 @@ from sayso.records import (
     is_blank,
 )
 from sayso.runs.asking import CachedEngine, asking_signature
+from sayso.runs.judge import OpenJudge
 from sayso.scores.collect import Tools
 from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
 from sayso.version import __version__
@@ -54,8 +55,12 @@ Lookup = Callable[[Sequence[Ask]], tuple[list[Ask], list[Generation], list[str]]
 class FolderRun:
     """The :class:`sayso.protocols.Run` that the command line and ``sayso.run`` use.
 
-    ``manifest`` is what the run is before it begins, ``judge_engine`` the engine behind the judge.
+    ``manifest`` is what the run is before it begins. Only a run that is under way has a ``model``
+    and a ``judge``. Answers stay in memory while it is
+    under way.
     """
+
+    rehearses = False
 
     def __init__(
         self,
@@ -63,14 +68,16 @@ class FolderRun:
         questions: Sequence[Question],
         manifest: Manifest,
         *,
-        judge_engine: CachedEngine | None = None,
+        model: Engine | None = None,
+        judge: OpenJudge | None = None,
         tools: Callable[[str], Tools] | None = None,
         search: Search | None = None,
     ) -> None:
         self.folder = folder
         self.questions = questions
         self.parts = signature_parts(manifest)
-        self.judge_engine = judge_engine
+        self._model, self._judge = model, judge.judge if judge is not None else None
+        self.judge_engine = judge.engine if judge is not None else None
         self._tools = tools
         self._search = search
         #: opens a further model by name, where somebody may
@@ -84,10 +91,33 @@ class FolderRun:
         self.verdict_counts: dict[str, VerdictCounts] = {}
         self._draws_stage = protocol_of(manifest).draws_stage
         self._answered = False
+        self._answers: dict[str, list[Generation]] = {}
         self._made: dict[Hashable, object] = {}
 
-    def stage(self, asks: Sequence[Ask], model: Engine) -> dict[str, list[Generation]]:
+    @property
+    def made_up(self) -> Literal["fewest", "most"] | None:
+        """Nothing: whatever is not known is asked."""
+        return None
+
+    @property
+    def model(self) -> Engine:
+        """The subject. Raises InputError for a stored run."""
+        if self._model is None:
+            raise InputError("a stored run cannot ask its model")
+        return self._model
+
+    @property
+    def judge(self) -> Judge:
+        """Who judges the answers. Raises InputError for a stored run."""
+        if self._judge is None:
+            raise InputError("a stored run cannot ask its judge")
+        return self._judge
+
+    def ask(self, asks: Sequence[Ask]) -> dict[str, list[Generation]]:
         """Answer every ask and store ``generations/<stage>`` for each stage among them."""
+        if not asks:
+            return {}
+        model = self.model
         stages = dict.fromkeys(a.stage for a in asks)
         if isinstance(model, CachedEngine):
             model.stage = "asking: " + "+".join(stages)
@@ -105,7 +135,7 @@ class FolderRun:
                 reply = bind(ask, replies.pop(index), model.identity)
                 tables.setdefault(ask.stage, []).append(reply)
             for stage, rows in tables.items():
-                self.folder.write(f"generations/{stage}", rows, Generation)
+                self.put(f"generations/{stage}", rows, Generation)
                 self._note_missing(stage, rows)
                 self.notices += [f"{stage}: {said}" for said in mixed_sampling(rows)]
         answers = [row for rows in tables.values() for row in rows]
@@ -171,8 +201,9 @@ class FolderRun:
         self.notices += [text for text in sentences if text not in self.notices]
 
     def generations(self, stage: str) -> list[Generation]:
-        """Read a stored stage."""
-        return self.folder.read(f"generations/{stage}", Generation)
+        """Return the answers of a stage: as they came while the run is under way, else stored."""
+        held = self._answers.get(f"generations/{stage}")
+        return self.folder.read(f"generations/{stage}", Generation) if held is None else held
 
     def verdicts(self, stage: str) -> list[Verdict]:
         """Read stored verdicts."""
@@ -215,6 +246,8 @@ class FolderRun:
 
     def put(self, table: str, rows: Sequence[Row], kind: type[Row]) -> None:
         """Store a table of other records, such as ``claims/long``."""
+        if self._model is not None and kind is Generation:
+            self._answers[table] = cast(list[Generation], list(rows))
         with self.timed("store"):
             self.folder.write(table, rows, kind)
 
@@ -259,6 +292,12 @@ class FolderRun:
         if source.has(f"verdicts/{stage}"):
             verdicts = [v for v in source.read(f"verdicts/{stage}", Verdict) if v.target in kept]
             self.folder.write(f"verdicts/{stage}", verdicts, Verdict)
+
+    def end(self) -> None:
+        """Ask nothing more: from now on the run is read as it is stored."""
+        self._model = self._judge = None
+        self._answers.clear()
+        self._made.clear()
 
     def signature(self, **parts: str) -> Signature:
         """Return the settings behind a number: the given ones, then the run's own."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,6 +46,8 @@ from sayso.scores.collect import EvidenceQuestioner, PromptExamples, Tools
 from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.cache import FILE_NAME, Cache, default_cache_folder
 
+#: the file of the cache that remembers texts that were only read
+READS = "reads.sqlite"
 NO_REQUEST = Request(messages=())
 #: the NLI model that is used where none is named and its weights are on this machine
 NLI_DEFAULT = "microsoft/deberta-large-mnli"
@@ -80,6 +83,7 @@ class Toolbox:
         sentences: bool = False,
         opening: ModelOptions = ModelOptions(),
         ray: RaySettings | None = None,
+        counted: ScoringCount | None = None,
     ) -> None:
         if ask and model is None:
             raise InputError("--ask asks the model that gave the answers: pass --model too")
@@ -99,7 +103,7 @@ class Toolbox:
         #: shown before the question whether an answer is true; none unless a caller sets them
         self.examples: PromptExamples | None = None
         self._model, self._nli, self._opening = model, nli, opening
-        self._ray = ray
+        self._ray, self._counted = ray, counted
         self._price, self._meter = price, meter or Meter()
         self._folder = Path(cache) if cache is not None else default_cache_folder()
         self._rules = {"strict": strict, "condition": condition}
@@ -198,7 +202,7 @@ class Toolbox:
         return self._caches[name]
 
     def _open_engine(self, model: str | Engine) -> RememberedReads:
-        reads = self._cache("reads.sqlite")  # one that cannot be used is told before weights load
+        reads = self._cache(READS)  # one that cannot be used is told before weights load
         price = None
         if isinstance(model, str):
             own = self._price if is_endpoint(model) else None  # else for the comparing model
@@ -220,7 +224,7 @@ class Toolbox:
                 self._cached, self._prompts, sentences=self.sentences
             )
         self._opened.append(engine)
-        return RememberedReads(engine, reads)
+        return RememberedReads(engine, reads, self._counted)
 
     def _open_meaning(self, nli: str | Classifier | None) -> Meaning:
         if nli == "rules" or nli is None:
@@ -244,21 +248,53 @@ class Toolbox:
         except InputError as error:
             raise InputError(f"--nli {nli}: {error}") from None
         self._opened.append(classifier)
-        known = RememberedClassifier(classifier, self._cache("relations.sqlite"))
+        known = RememberedClassifier(classifier, self._cache("relations.sqlite"), self._counted)
         return ModelMeaning(known, nli if isinstance(nli, str) else "classifier", **self._rules)
+
+
+#: seconds between two tellings of how far the scores are
+EVERY = 0.5
+
+
+class ScoringCount:
+    """Tells whoever watches how many texts were read, and pairs compared, for the scores."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._told = progress, 0.0
+        self.texts = self.pairs = 0
+
+    def add(self, *, texts: int = 0, pairs: int = 0) -> None:
+        """Count more of them."""
+        self.texts += texts
+        self.pairs += pairs
+        if time.monotonic() - self._told < EVERY:
+            return
+        self._told = time.monotonic()
+        counts = {"texts read": self.texts, "pairs compared": self.pairs}
+        told = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
+        self._progress.doing(f"computing the scores: {told}")
 
 
 class RunTools:
     """The tools of a run: its model, and a :class:`Toolbox` for each ``nli`` asked for by name."""
 
-    def __init__(self, engine: Engine | None, cache: Path, ray: RaySettings | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine | None,
+        cache: Path,
+        ray: RaySettings | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         self._engine, self._cache, self._ray = engine, cache, ray
+        self._counted = None if progress is None else ScoringCount(progress)
         self._boxes: dict[str, Toolbox] = {}
 
     def open(self, nli: str) -> Tools:
         """Return the tools with meanings compared by ``nli``."""
         if nli not in self._boxes:
-            self._boxes[nli] = Toolbox(self._engine, nli, self._cache, ray=self._ray)
+            self._boxes[nli] = Toolbox(
+                self._engine, nli, self._cache, ray=self._ray, counted=self._counted
+            )
         return self._boxes[nli].tools(engine=self._engine is not None, meaning=True)
 
     @property
@@ -409,8 +445,13 @@ class RememberedClassifier:
     #: pairs kept in memory: more than one block of questions needs
     RECENT = 100_000
 
-    def __init__(self, classifier: Classifier, cache: Cache | None = None) -> None:
-        self._classifier = classifier
+    def __init__(
+        self,
+        classifier: Classifier,
+        cache: Cache | None = None,
+        counted: ScoringCount | None = None,
+    ) -> None:
+        self._classifier, self._counted = classifier, counted
         self._cache = cache
         self._recent: dict[tuple[str, str], tuple[float, ...]] = {}
         self.identity = classifier.identity
@@ -437,6 +478,8 @@ class RememberedClassifier:
         self.asked += len(new)
         if new:
             values = np.asarray(self._classifier.classify(new), dtype=np.float64)
+            if self._counted is not None:
+                self._counted.add(pairs=len(new))
             for pair, row in zip(new, values.tolist(), strict=True):
                 rows[pair] = tuple(row)
                 if self._cache is not None and all(map(math.isfinite, row)):
@@ -466,31 +509,36 @@ class RememberedClassifier:
 class RememberedReads(EngineWrapper):
     """An engine whose forced reads are kept, a row of a cache file for each text."""
 
-    def __init__(self, engine: Engine, cache: Cache) -> None:
+    def __init__(
+        self, engine: Engine, cache: Cache | None, counted: ScoringCount | None = None
+    ) -> None:
         super().__init__(engine)
-        self._cache = cache
+        self._cache, self._counted = cache, counted
+
+    def kept(
+        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
+    ) -> dict[int, Generation]:
+        """Return what was read of some texts before, by their place."""
+        keys = [self._key(item, want) for item in items]
+        found = self._cache.get_many(keys) if self._cache is not None else {}
+        return {index: found[key] for index, key in enumerate(keys) if key in found}
 
     def force(
         self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
     ) -> Iterator[tuple[int, Generation]]:
         """Read given texts; those that were read before come from the file."""
-        if isinstance(self.engine, CachedEngine):  # its system prompt is part of what is read
-            items = [(self.engine.shape(request), text) for request, text in items]
-        keys = [self._key(item, want) for item in items]
-        kept = self._cache.get_many(keys)
-        todo = []
-        for index, item in enumerate(items):
-            if keys[index] in kept:
-                yield index, kept[keys[index]]
-            else:
-                todo.append((index, item))
-        if not todo:
-            return
-        for place, read in self.engine.force([item for _, item in todo], want):
-            index = todo[place][0]
-            self._cache.put(keys[index], read)
+        kept = self.kept(items, want)
+        yield from kept.items()
+        todo = [index for index in range(len(items)) if index not in kept]
+        for place, read in self.engine.force([items[index] for index in todo], want):
+            index = todo[place]
+            if self._cache is not None:
+                self._cache.put(self._key(items[index], want), read)
+            if self._counted is not None:
+                self._counted.add(texts=1)
             yield index, read
-        self._cache.commit()
+        if self._cache is not None:
+            self._cache.commit()
 
     def watch(self, layer: int, position: str) -> None:
         """Have states kept while texts are read, where the engine can."""

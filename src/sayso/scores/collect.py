@@ -862,6 +862,14 @@ def needs_taking(ability: str) -> frozenset[str]:
     return frozenset(need for need, kind in EVIDENCE.items() if ability in (kind.takes or ()))
 
 
+def needs_asking(tools: Tools) -> frozenset[str]:
+    """Return the kinds of evidence that take a model: one that reads, compares or replies."""
+    models = {"engine", "questioner", "panel"}
+    if tools.meaning is not None and tools.meaning.name != "rules":
+        models.add("meaning")
+    return frozenset(n for n, kind in EVIDENCE.items() if models.intersection(kind.takes or ()))
+
+
 def abilities_of(tools: Tools) -> frozenset[str]:
     """Return what these tools can do, in the words of ``EvidenceKind.takes``.
 

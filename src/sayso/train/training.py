@@ -26,7 +26,7 @@ from sayso.engines.engine import Engine, check_engine
 from sayso.progress import Progress
 from sayso.prompts import check_folder
 from sayso.protocols.uncle import UNCLE
-from sayso.protocols.uncle.collect import instructions
+from sayso.protocols.uncle.prompts import instructions
 from sayso.records import Estimate, Generation, InputError, Verdict, content_id, signature_of
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_local, open_priced

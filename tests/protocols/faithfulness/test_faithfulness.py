@@ -19,15 +19,16 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics.cmfg import THIN
 from sayso.prompts import methods
 from sayso.protocols import faithfulness, settings, uncle
-from sayso.protocols.faithfulness import collect as faithfulness_collect
-from sayso.protocols.faithfulness.collect import evaluated
+from sayso.protocols.faithfulness.asks import evaluated
 from sayso.protocols.faithfulness.demonstrations import held_out
 from sayso.protocols.faithfulness.measure import CONSTANT
 from sayso.protocols.faithfulness.rows import draw_agreement, load_rows
+from sayso.protocols.faithfulness.run import steps as faithfulness_steps
 from sayso.protocols.faithfulness.settings import ambiguous_questions
 from sayso.protocols.faithfulness.verdicts import in_paragraph
+from sayso.protocols.protocol import first_asks
 from sayso.protocols.settings import replace
-from sayso.protocols.uncle import collect as uncle_collect
+from sayso.protocols.uncle.run import steps as uncle_steps
 from sayso.records import (
     Estimate,
     Gold,
@@ -240,8 +241,8 @@ def test_punts_are_counted_and_enter_no_mean(tmp_path: Path) -> None:
 def test_the_pool_is_shared_with_uncle() -> None:
     found = datasets.load_dataset("builtin", limit=3)
     chosen = replace(faithfulness.Settings(), {"methods": "vanilla,uncle"})
-    ours = faithfulness_collect.requests(found.questions, chosen, seed=0)
-    theirs = uncle_collect.requests(found.questions, uncle.Settings(), seed=0)
+    ours = first_asks(faithfulness_steps(found.questions, chosen, seed=0))
+    theirs = first_asks(uncle_steps(found.questions, uncle.Settings(), seed=0))
     keys = {request_key(ask.request, "m") for ask in ours}
     assert {request_key(ask.request, "m") for ask in theirs} < keys
     # twenty draws and two answers of 18 facts; two answers of each of 3 paragraphs
@@ -306,7 +307,7 @@ def test_paper_prompts_and_draws_of_each_method() -> None:
         faithfulness.Settings(),
         {"prompts": "paper", "sample_prompt": "same", "methods": "vanilla,granularity"},
     )
-    asks = faithfulness_collect.requests(questions, chosen, seed=0)
+    asks = first_asks(faithfulness_steps(questions, chosen, seed=0))
     assert len(asks) == 2 + 2 * 20
     text = asks[0].request.messages[0].content
     assert text.endswith("\n\nQuestion: Where is Orm?\nAnswer:")
@@ -383,7 +384,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
 
     def signature(chosen: faithfulness.Settings) -> Signature:
         job.parts["prompts"] = (
-            "x" if chosen.prompt_folder else faithfulness_collect.prompts(chosen)["signature"]
+            "x" if chosen.prompt_folder else faithfulness.prompts.prompts(chosen)["signature"]
         )
         return numbers_signature(job, chosen, "short", "vanilla", {})
 

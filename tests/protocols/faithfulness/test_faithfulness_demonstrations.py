@@ -10,8 +10,7 @@ import sayso
 from sayso import datasets
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.faithfulness import FAITHFULNESS, Settings
-from sayso.protocols.faithfulness.collect import searched
-from sayso.protocols.faithfulness.demonstrations import TABLE, fit_to_data
+from sayso.protocols.faithfulness.demonstrations import TABLE, fit_to_data, searched
 from sayso.protocols.settings import replace
 from sayso.records import InputError, Question, Request
 from sayso.runs.dry_run import estimate_job

@@ -14,9 +14,10 @@ from sayso import datasets
 from sayso.answers.lexical import reference_texts
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective, settings, uncle
-from sayso.protocols.selective import collect as selective_collect
+from sayso.protocols.protocol import first_asks
 from sayso.protocols.selective.measure import judge_of
-from sayso.protocols.uncle import collect as uncle_collect
+from sayso.protocols.selective.run import steps as selective_steps
+from sayso.protocols.uncle.run import steps as uncle_steps
 from sayso.records import (
     Estimate,
     Generation,
@@ -246,8 +247,8 @@ def test_other_thresholds_need_no_new_answers(tmp_path: Path, data: str) -> None
 
 def test_the_pool_is_shared_with_uncle() -> None:
     found = datasets.load_dataset("builtin", limit=3)
-    ours = selective_collect.requests(found.questions, selective.Settings(), seed=0)
-    theirs = uncle_collect.requests(found.questions, uncle.Settings(), seed=0)
+    ours = first_asks(selective_steps(found.questions, selective.Settings(), seed=0))
+    theirs = first_asks(uncle_steps(found.questions, uncle.Settings(), seed=0))
     keys = {request_key(ask.request, "m") for ask in ours}
     assert {request_key(ask.request, "m") for ask in theirs} < keys
     # ten draws, the answer and the told answer of 18 facts; two of each of 3 paragraphs
@@ -260,7 +261,7 @@ def test_the_papers_prompt_is_a_text_to_complete() -> None:
         for i in range(8)
     ]
     chosen = selective.Settings(prompts="paper", mode="short", draws=selective.SelectiveDraws(k=2))
-    asks = selective_collect.requests(questions, chosen, seed=0)
+    asks = first_asks(selective_steps(questions, chosen, seed=0))
     assert len({a.question.id for a in asks}) == 8 - 5  # five are examples
     asked = next(a for a in asks if a.stage == "short")
     text = asked.request.messages[0].content
@@ -271,8 +272,8 @@ def test_the_papers_prompt_is_a_text_to_complete() -> None:
     assert (asked.request.temperature, asked.request.max_tokens) == (0.1, 50)
     assert asked.request.stop == ("\n", "Question:", "Context:")
     assert asked.question.text not in text.rpartition("Context:")[0]  # it is no example of itself
-    sentence = selective_collect.requests(
-        questions, dataclasses.replace(chosen, mode="sentence"), seed=0
+    sentence = first_asks(
+        selective_steps(questions, dataclasses.replace(chosen, mode="sentence"), seed=0)
     )
     assert len({a.question.id for a in sentence}) == 8
     assert {a.request.max_tokens for a in sentence} == {100}

@@ -12,7 +12,7 @@ import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective
 from sayso.protocols.pool import clusters_of
-from sayso.protocols.selective.collect import example_pool, measured_questions
+from sayso.protocols.selective.asks import example_pool, measured_questions
 from sayso.protocols.settings import replace
 from sayso.records import (
     Estimate,

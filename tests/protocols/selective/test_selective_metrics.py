@@ -261,9 +261,9 @@ def test_texts_of_your_own_are_kept_and_signed(tmp_path: Path) -> None:
     plain = selective.Settings(answer_metrics="llm_blind:hf:m", elicit=True)
     (tmp_path / "blind.txt").write_text("{marker} {texts} nothing else: {code} and", "utf-8")
     own = settings.replace(plain, {"prompt_folder": str(tmp_path)})
-    ours, theirs = (selective.collect.prompts(chosen) for chosen in (plain, own))
+    ours, theirs = (selective.prompts.prompts(chosen) for chosen in (plain, own))
     assert {"blind", "confidence", "is_true"} <= ours.keys()
     assert theirs["blind"].startswith("{marker} {texts}")
     assert ours["signature"] != theirs["signature"]
-    bare = selective.collect.prompts(selective.Settings())
+    bare = selective.prompts.prompts(selective.Settings())
     assert "blind" not in bare

@@ -15,8 +15,8 @@ import pytest
 import sayso
 from sayso.protocols import selective, settings
 from sayso.protocols.selective import rows as selective_rows
-from sayso.protocols.selective.collect import until
 from sayso.protocols.selective.rows import FormRows, fit_probe
+from sayso.protocols.selective.scoring import until
 from sayso.records import (
     Estimate,
     Generation,

@@ -16,8 +16,8 @@ from sayso.datasets.topics import topic_dataset
 from sayso.engines.scripted import ScriptedEngine
 from sayso.options import fields_of
 from sayso.protocols import self_known, settings
-from sayso.protocols.self_known.claims import drawn_topics
-from sayso.protocols.self_known.collect import told_of_drawn, topic_prompt
+from sayso.protocols.self_known.asks import topic_prompt
+from sayso.protocols.self_known.claims import drawn_topics, told_of_drawn
 from sayso.protocols.self_known.report import sheet
 from sayso.protocols.self_known.rows import PEOPLE, SUPPORT, claim_verdicts
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
@@ -614,7 +614,7 @@ def test_settings_that_cannot_be_are_refused() -> None:
             self_known.settings.check(dataclasses.replace(self_known.Settings(), **fields))  # type: ignore[arg-type]
 
 
-def test_a_dry_run_says_what_comes_after_the_texts(tmp_path: Path) -> None:
+def test_a_dry_run_counts_what_comes_after_the_texts(tmp_path: Path) -> None:
     from sayso.runs.dry_run import estimate_job
     from sayso.runs.job import Job
 
@@ -626,15 +626,16 @@ def test_a_dry_run_says_what_comes_after_the_texts(tmp_path: Path) -> None:
         judge=ScriptedEngine(lambda request: "", name="judge"),
         data=world.topics(tmp_path),
         cache=tmp_path / "cache",
-        options=self_known.Settings(retrieval=True, remedy="revise"),
+        options=self_known.Settings(remedy="revise"),
     )
     plan = estimate_job(job)
-    assert [(s.name, s.requests.low) for s in plan.stages if s.who == "model"] == [("long", 6)]
-    told = " ".join(plan.notes)
-    # true/false twice, question and answer twice, with none of the above three times
-    assert "7 requests to the model about each claim" in told
-    assert "calls to a model for claims, support, questions" in told
-    assert "one more request for every text with a rejected claim" in told
+    stages = {(s.who, s.name): s.requests for s in plan.stages}
+    assert stages["model", "long"] == (3, 3)
+    low, high = stages["model", "self-direct"]
+    assert 3 * 2 <= low <= high  # every text has a claim, and each is asked about in two orders
+    assert stages["model", "self-qa_none"].low >= low  # in three
+    assert stages["model", "long-revised"] == (0, 3)  # one for each text with a rejected claim
+    assert {name for who, name in stages if who == "judge"} >= {"claims", "own judgement"}
     assert engine.requests == []
     assert not list(tmp_path.glob("runs"))
 

@@ -16,7 +16,7 @@ from sayso import cli, datasets, report
 from sayso.protocols import uncle
 from sayso.protocols.protocol import Unsuited
 from sayso.protocols.settings import replace
-from sayso.protocols.uncle.collect import MOST_TOGETHER, PARAGRAPH, asked
+from sayso.protocols.uncle.asked import MOST_TOGETHER, PARAGRAPH, asked
 from sayso.records import Generation, InputError, Question, Request, part_of
 from sayso.runs.compare import compare
 from sayso.runs.dry_run import estimate_job

@@ -15,6 +15,8 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.options import fields_of
 from sayso.protocols import settings, uncle
 from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE, probe_state
+from sayso.protocols.protocol import first_asks
+from sayso.protocols.uncle.run import steps as uncle_steps
 from sayso.records import InputError
 from support.scripted_world import Mind, chance, facts, records, write
 from support.told_world import PROBES, Told, estimate, run, value
@@ -307,9 +309,9 @@ def test_no_number_is_nan_and_undefined_ones_say_why(tmp_path: Path) -> None:
 
 def test_paper_prompts_use_its_lengths() -> None:
     question = records_module.Question("1", "d", "q?", golds=())
-    asked = uncle.collect.requests([question], uncle.Settings(prompts="paper"), seed=0)
+    asked = first_asks(uncle_steps([question], uncle.Settings(prompts="paper"), seed=0))
     assert {a.request.max_tokens for a in asked} == {1024}
-    shared = uncle.collect.requests([question], uncle.Settings(), seed=0)
+    shared = first_asks(uncle_steps([question], uncle.Settings(), seed=0))
     assert {a.request.max_tokens for a in shared} == {256}
     assert [a.request.sample for a in shared if a.stage == "probe"] == [0, 1, 2, 3, 4]
     assert dataclasses.is_dataclass(uncle.Settings)
@@ -320,11 +322,11 @@ def test_appendix_d_samples_judged_answers_from_a_nucleus() -> None:
     chosen = uncle.Settings(
         answer=uncle.UncleDecoding(temperature=0.7, top_p=0.95), methods="unc_few"
     )
-    asks = uncle.collect.requests([question], chosen, seed=0)
+    asks = first_asks(uncle_steps([question], chosen, seed=0))
     judged = {a.request.top_p for a in asks if a.stage in ("short", "methods-short")}
     assert judged == {0.95}
     assert {a.request.top_p for a in asks if a.stage == "probe"} == {1.0}
-    default = uncle.collect.requests([question], uncle.Settings(), seed=0)
+    default = first_asks(uncle_steps([question], uncle.Settings(), seed=0))
     assert {a.request.top_p for a in default} == {1.0}
     plain = records_module.ask("q?", temperature=0.0, max_tokens=256, seed=0, sample=0)
     keys = {records_module.request_key(a.request, "m") for a in default}
@@ -337,9 +339,9 @@ def test_a_sampled_answer_is_none_of_the_probes() -> None:
     """Else a plain answer to an unknown fact could not be right: it would be one of the draws."""
     question = records_module.Question("1", "d", "q?", golds=())
     hot = uncle.Settings(answer=uncle.UncleDecoding(temperature=1.0))
-    asks = uncle.collect.requests([question], hot, seed=0)
+    asks = first_asks(uncle_steps([question], hot, seed=0))
     assert len({records_module.request_key(a.request, "m") for a in asks}) == len(asks) == 7
-    cold = uncle.collect.requests([question], uncle.Settings(), seed=0)
+    cold = first_asks(uncle_steps([question], uncle.Settings(), seed=0))
     assert {a.request.sample for a in cold if a.stage == "short"} == {0}
 
 

@@ -9,6 +9,8 @@ import pytest
 
 import sayso
 from sayso.protocols import uncle
+from sayso.protocols.protocol import first_asks
+from sayso.protocols.uncle.run import steps as uncle_steps
 from sayso.records import InputError, Question
 from support.told_world import PROBES, run
 
@@ -17,7 +19,7 @@ LONG = Question("l", "d", "Long e0.", parts=("s",))
 
 
 def test_a_default_run_asks_what_it_always_asked(tmp_path: Path) -> None:
-    asks = uncle.collect.requests([SHORT, LONG], uncle.Settings(), seed=3)
+    asks = first_asks(uncle_steps([SHORT, LONG], uncle.Settings(), seed=3))
     found = [
         (a.stage, a.method, a.instructed, r.messages[0].content, r.temperature, r.sample)
         for a in asks

@@ -66,7 +66,16 @@ from sayso.judges.model.replies import (
 from sayso.options import Batch, Labels, Mode, PromptSet
 from sayso.prompts.fence import LONGEST
 from sayso.prompts.thoughts import strip_thinking
-from sayso.records import Content, Generation, InputError, Question, Stance, Verdict, is_blank
+from sayso.records import (
+    NOT_ASKED,
+    Content,
+    Generation,
+    InputError,
+    Question,
+    Stance,
+    Verdict,
+    is_blank,
+)
 
 #: What of a judge's reply is kept with a verdict.
 LONGEST_RAW = 20_000
@@ -532,7 +541,7 @@ def _second_try(
     """The calls that ask once more for what is missing in a reply."""
     pairs = zip(sent.parts, outcomes, strict=True)
     missing = [part for part, outcome in pairs if outcome.label is None]
-    if not missing:
+    if not missing or reply.problem == NOT_ASKED:
         return []
     cut = reply.problem == "truncated" or any(o.problem == "truncated" for o in outcomes)
     if reply.problem is not None and not cut and len(sent.parts) == 1:

@@ -31,7 +31,7 @@ from sayso.prompts import load_prompt, prompt_hash
 from sayso.prompts.fence import Field, fence, visible_text
 from sayso.prompts.templates import Template, fill, read_template
 from sayso.prompts.thoughts import strip_thinking
-from sayso.records import Generation, Message, Request
+from sayso.records import NOT_ASKED, Generation, Message, Request
 
 #: Texts in one call, and their characters together.
 MOST_TEXTS = 12
@@ -127,7 +127,7 @@ class NumberedReader:
                 read = _read(self.task, self.prompts.own, block.texts, code, reply)
                 outcomes[at].update(read)
                 missing = [text for text, outcome in read.items() if outcome.problem]
-                if missing and not retry:
+                if missing and not retry and not (reply and reply.problem == NOT_ASKED):
                     alone = reply is None or reply.problem is not None or reply.finish == "length"
                     groups = [(text,) for text in missing] if alone else [tuple(missing)]
                     open_blocks += [(at, block._replace(texts=group)) for group in groups]

@@ -33,15 +33,16 @@ from sayso.protocols.settings import Probing
 __all__ = ["FAITHFULNESS", "Demos", "FaithfulnessDecoding", "FaithfulnessDraws", "Settings"]
 
 if TYPE_CHECKING:
-    from sayso.protocols.faithfulness import collect as _collect
     from sayso.protocols.faithfulness import demonstrations as _demonstrations
     from sayso.protocols.faithfulness import layouts as _layouts
     from sayso.protocols.faithfulness import measure as _measure
+    from sayso.protocols.faithfulness import prompts as _prompts
     from sayso.protocols.faithfulness import report as _report
+    from sayso.protocols.faithfulness import run as _run
 else:  # they load much, and a page of help needs nothing of them
-    _collect, _demonstrations = Later(f"{__name__}.collect"), Later(f"{__name__}.demonstrations")
-    _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
-    _report = Later(f"{__name__}.report")
+    _demonstrations, _layouts = Later(f"{__name__}.demonstrations"), Later(f"{__name__}.layouts")
+    _measure, _prompts = Later(f"{__name__}.measure"), Later(f"{__name__}.prompts")
+    _report, _run = Later(f"{__name__}.report"), Later(f"{__name__}.run")
 
 
 FAITHFULNESS = Protocol(
@@ -51,10 +52,9 @@ FAITHFULNESS = Protocol(
     metrics=NUMBERS,
     check=settings.check,
     fit_to_data=_demonstrations.fit_to_data,
-    prompts=_collect.prompts,
-    prompt_uses=_collect.prompt_uses,
-    requests=_collect.requests,
-    collect=_collect.collect,
+    prompts=_prompts.prompts,
+    prompt_uses=_prompts.prompt_uses,
+    steps=_run.steps,
     measure=_measure.estimates,
     cautions=_measure.cautions,
     numbers=_measure.numbers,
@@ -66,6 +66,4 @@ FAITHFULNESS = Protocol(
     may_shrink=("draws.k",),
     needs_draws=True,
     probing=lambda s: Probing("draws", s.draws.k),
-    is_judged=_collect.is_judged,
-    unpriced=_collect.unpriced,
 )

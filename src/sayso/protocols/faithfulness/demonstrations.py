@@ -140,11 +140,13 @@ def searched(
 # ---- the answers
 
 
-def placeholders(searched: Sequence[Question], settings: Settings) -> list[list[Demonstration]]:
-    """Return demonstrations of the usual size, for pricing a run before there are any."""
+def stand_ins(searched: Sequence[Question], settings: Settings) -> list[list[Demonstration]]:
+    """Return demonstrations of the usual size, for a dry run that has no answers yet."""
     examples = searched[: 2 * settings.demos.m]
-    choice = [Demonstration(q.text, "an answer of the usual length") for q in examples]
-    return [choice] * settings.demos.choices if choice else []
+    return [
+        [Demonstration(q.text, f"an answer of the usual length, {number}") for q in examples]
+        for number in range(settings.demos.choices if examples else 0)
+    ]
 
 
 def to_raise(settings: Settings) -> str:

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from sayso.later import Later
 from sayso.options import check_values
-from sayso.prompts.methods import METHODS, methods_in_list
+from sayso.prompts.methods import METHODS, Form, methods_in_list
 from sayso.protocols.settings import (
     Resamples,
     Seed,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 else:
     contradiction = Later("sayso.judges.contradiction")
 
+FORMS: tuple[Form, ...] = ("short", "long")
 #: stages of answers whose wording is read, by the question's form
 STAGES = {
     "short": ("short", "methods-short", "refined-short", "demos-short"),

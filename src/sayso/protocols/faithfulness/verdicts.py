@@ -85,6 +85,29 @@ def _by_rules(text: str) -> Asserted:
     return Asserted(() if score is None else ((text.strip(), score),))
 
 
+class RehearsedWording:
+    """Whoever reads wording, in a dry run: a text without a reading is one assertion."""
+
+    def __init__(self, wording: ReadsWording) -> None:
+        self.wording, self.signature = wording, wording.signature
+
+    def read(self, pairs: Sequence[Pair]) -> dict[Pair, Asserted]:
+        """Ask a model, and take what is known; rules read nothing."""
+        known = {} if isinstance(self.wording, RulesWording) else self.wording.read(pairs)
+        unread = [pair for pair in pairs if pair not in known or known[pair].problem == "failed"]
+        return {**known, **{pair: Asserted(((pair[1], 1.0),)) for pair in unread}}
+
+
+class RehearsedContradiction:
+    """Rules that compare, in a dry run: they ask nobody, so nothing is read."""
+
+    signature = "rehearsed"
+
+    def read(self, triples: Sequence[Triple]) -> dict[Triple, str]:
+        """Return n for every triple."""
+        return dict.fromkeys(triples, "n")
+
+
 class RulesContradiction:
     """:func:`sayso.contradicts`."""
 

@@ -29,15 +29,18 @@ from sayso.protocols.settings import Probing
 __all__ = ["SELECTIVE", "SelectiveDecoding", "SelectiveDraws", "Settings"]
 
 if TYPE_CHECKING:
-    from sayso.protocols.selective import collect as _collect
     from sayso.protocols.selective import layouts as _layouts
     from sayso.protocols.selective import measure as _measure
     from sayso.protocols.selective import passages as _passages
+    from sayso.protocols.selective import prompts as _prompts
     from sayso.protocols.selective import report as _report
+    from sayso.protocols.selective import run as _run
+    from sayso.protocols.selective import scoring as _scoring
 else:  # they load much, and a page of help needs nothing of them
-    _collect, _layouts = Later(f"{__name__}.collect"), Later(f"{__name__}.layouts")
-    _measure, _passages = Later(f"{__name__}.measure"), Later(f"{__name__}.passages")
-    _report = Later(f"{__name__}.report")
+    _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
+    _passages, _prompts = Later(f"{__name__}.passages"), Later(f"{__name__}.prompts")
+    _report, _run = Later(f"{__name__}.report"), Later(f"{__name__}.run")
+    _scoring = Later(f"{__name__}.scoring")
 
 
 SELECTIVE = Protocol(
@@ -46,10 +49,9 @@ SELECTIVE = Protocol(
     Settings=Settings,
     metrics=NUMBERS,
     check=settings.check,
-    prompts=_collect.prompts,
-    prompt_uses=_collect.prompt_uses,
-    requests=_collect.requests,
-    collect=_collect.collect,
+    prompts=_prompts.prompts,
+    prompt_uses=_prompts.prompt_uses,
+    steps=_run.steps,
     measure=_measure.estimates,
     cautions=_measure.cautions,
     numbers=_measure.numbers,
@@ -58,11 +60,9 @@ SELECTIVE = Protocol(
     layouts=_layouts.layouts,
     shown_passages=_passages.shown_passages,
     off_by_default=("answer_metrics", "elicit", "panel"),
-    follow_ups=_collect.follow_ups,
     further_models=settings.further_models,
     instead=(("J", "abstention_gap"), ("J_within", "abstention_gap_within")),
     needs_golds=True,
     probing=lambda s: Probing("draws", min(s.known_k, s.draws.k)),
-    check_model=_collect.check_state_place,
-    is_judged=_collect.is_judged,
+    check_model=_scoring.check_state_place,
 )

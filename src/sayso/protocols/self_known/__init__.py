@@ -28,14 +28,15 @@ __all__ = ["SELF_KNOWN", "SelfKnownDecoding", "SelfKnownDraws", "Settings"]
 
 if TYPE_CHECKING:
     from sayso.protocols.self_known import cautious as _cautious
-    from sayso.protocols.self_known import collect as _collect
     from sayso.protocols.self_known import layouts as _layouts
     from sayso.protocols.self_known import measure as _measure
+    from sayso.protocols.self_known import prompts as _prompts
     from sayso.protocols.self_known import report as _report
+    from sayso.protocols.self_known import run as _run
 else:  # they load much, and a page of help needs nothing of them
-    _cautious, _collect = Later(f"{__name__}.cautious"), Later(f"{__name__}.collect")
-    _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
-    _report = Later(f"{__name__}.report")
+    _cautious, _layouts = Later(f"{__name__}.cautious"), Later(f"{__name__}.layouts")
+    _measure, _prompts = Later(f"{__name__}.measure"), Later(f"{__name__}.prompts")
+    _report, _run = Later(f"{__name__}.report"), Later(f"{__name__}.run")
 
 
 SELF_KNOWN = Protocol(
@@ -48,10 +49,9 @@ SELF_KNOWN = Protocol(
     metrics=NUMBERS,
     check=settings.check,
     check_model=_cautious.check_continues,
-    prompts=_collect.prompts,
-    prompt_uses=_collect.prompt_uses,
-    requests=_collect.requests,
-    collect=_collect.collect,
+    prompts=_prompts.prompts,
+    prompt_uses=_prompts.prompt_uses,
+    steps=_run.steps,
     measure=_measure.estimates,
     cautions=_measure.cautions,
     numbers=_measure.numbers,
@@ -69,7 +69,5 @@ SELF_KNOWN = Protocol(
         "answer.candidates",
         "answer.sure",
     ),
-    is_judged=_collect.is_judged,
     further_models=settings.further_models,
-    unpriced=_collect.unpriced,
 )

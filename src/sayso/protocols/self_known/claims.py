@@ -19,6 +19,7 @@ from typing import Any
 from sayso.engines.engine import Engine
 from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer, check_pair
 from sayso.judges.claims import (
+    ClaimDraft,
     Claimed,
     LlmClaims,
     RulesClaims,
@@ -130,6 +131,21 @@ def drawn_topics(texts: Sequence[Generation], most: int, seed: int) -> frozenset
     return frozenset(sorted(ids, key=lambda one: content_id([one, "kept", seed]))[:most])
 
 
+def told_of_drawn(
+    texts: Sequence[Generation], drawn: frozenset[str] | None, most: int
+) -> list[str]:
+    """Return how many plain texts were asked for, answer and were drawn; nothing where all are."""
+    if drawn is None:
+        return []
+    plain = [g for g in texts if g.method == "plain"]
+    answer = len(drawn_topics(plain, len(plain), 0) or ())
+    fewer = "" if len(drawn) == most else f", fewer than the {most:,} of keep_answered"
+    return [
+        f"self_known: of {len(plain):,} texts asked for, {answer:,} answer; {len(drawn):,} of "
+        f"these were drawn{fewer}, and every number but the share that answers is of them"
+    ]
+
+
 def keep_responsive(
     run: Run, generations: Iterable[Generation], drawn: frozenset[str] | None = None
 ) -> list[Generation]:
@@ -164,7 +180,13 @@ def take_apart(
             Sentence(g.id, number, span.start, span.end)
             for number, span in enumerate(text.sentences, 1)
         ]
-        for number, d in enumerate(text.drafts):
+        drafts = text.drafts
+        if run.made_up and not drafts:  # a dry run has not seen the claims: one a sentence
+            drafts = tuple(
+                ClaimDraft(number, span.start, span.end, g.text[span.start : span.end])
+                for number, span in enumerate(text.sentences, 1)
+            )
+        for number, d in enumerate(drafts):
             key = content_id([g.id, "claim", number, d.text])
             claims.append(Claim(key, g.id, d.sentence, d.start, d.end, d.text))
         verdicts.append(

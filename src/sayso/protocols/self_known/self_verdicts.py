@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sayso.engines.engine import Engine
-from sayso.judges.claim_questions import QuestionAnswer
+from sayso.judges.claim_questions import GapQuestions, QuestionAnswer
 from sayso.judges.self_judgement import (
     REPLY_TOKENS,
     SelfJudgement,
@@ -64,6 +64,9 @@ def make_questions(
     """
     keys = {c.id: (topic_of(question_of[c.generation]), c.text) for c in claims if c.id not in own}
     pairs = maker.read(list(keys.values()))
+    if run.made_up:  # a dry run has not seen the questions: the rules' are as long
+        unread = [key for key, pair in pairs.items() if pair.problem == "failed"]
+        pairs |= GapQuestions().read(unread)
     every = [
         OwnClaim(c, question_of[c.generation], own[c.id] if c.id in own else pairs[keys[c.id]])
         for c in claims
@@ -76,16 +79,14 @@ def make_questions(
     return every
 
 
-def judge_own(
-    run: Run, model: Engine, claims: Sequence[OwnClaim], settings: Settings, seed: int
-) -> None:
+def judge_own(run: Run, claims: Sequence[OwnClaim], settings: Settings, seed: int) -> None:
     """Ask the model about every claim in every setting and order, and store what it answers."""
     requests = own_requests(claims, settings, seed)
     engine = run.tools("rules").engine
     if engine is not None and engine.capabilities.force:
         judged = by_probability(engine, requests)
     else:
-        judged = _by_reply(run, model, requests, {c.claim.id: c.question for c in claims})
+        judged = _by_reply(run, requests, {c.claim.id: c.question for c in claims})
     for mode in modes_of(settings):
         by = f"self:{mode}@2"
         verdicts = []
@@ -171,14 +172,14 @@ def _disjoint(mass: Mapping[tuple[int, ...], float]) -> float:
 
 
 def _by_reply(
-    run: Run, model: Engine, requests: Sequence[OwnRequest], question_of: Mapping[str, Question]
+    run: Run, requests: Sequence[OwnRequest], question_of: Mapping[str, Question]
 ) -> dict[tuple[str, str], SelfJudgement]:
     """Let the model reply in words, where its probabilities cannot be read."""
     asks = [
         Ask(question_of[one.claim], one.request, f"self-{one.mode}", "self", f"{one.claim}:{at}")
         for at, one in enumerate(requests)
     ]
-    tables = run.stage(asks, model) if asks else {}
+    tables = run.ask(asks)
     replies: dict[str, Generation] = {g.method: g for rows in tables.values() for g in rows}
     by_claim: dict[tuple[str, str], list[str | None]] = defaultdict(list)
     for at, one in enumerate(requests):

@@ -27,15 +27,19 @@ from sayso.protocols.uncle.settings import PARAGRAPHS, KnowledgeProbe, Settings,
 __all__ = ["UNCLE", "KnowledgeProbe", "Settings", "UncleDecoding"]
 
 if TYPE_CHECKING:
-    from sayso.protocols.uncle import collect as _collect
+    from sayso.protocols.uncle import asked as _asked
+    from sayso.protocols.uncle import known_from as _known_from
     from sayso.protocols.uncle import layouts as _layouts
     from sayso.protocols.uncle import measure as _measure
     from sayso.protocols.uncle import notes as _notes
+    from sayso.protocols.uncle import prompts as _prompts
     from sayso.protocols.uncle import report as _report
+    from sayso.protocols.uncle import run as _run
 else:  # they load much, and a page of help needs nothing of them
-    _collect, _layouts = Later(f"{__name__}.collect"), Later(f"{__name__}.layouts")
-    _measure, _notes = Later(f"{__name__}.measure"), Later(f"{__name__}.notes")
-    _report = Later(f"{__name__}.report")
+    _asked, _known_from = Later(f"{__name__}.asked"), Later(f"{__name__}.known_from")
+    _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
+    _notes, _prompts = Later(f"{__name__}.notes"), Later(f"{__name__}.prompts")
+    _report, _run = Later(f"{__name__}.report"), Later(f"{__name__}.run")
 
 
 UNCLE = Protocol(
@@ -44,10 +48,9 @@ UNCLE = Protocol(
     Settings=Settings,
     metrics=NUMBERS,
     check=settings.check,
-    prompts=_collect.prompts,
-    prompt_uses=_collect.prompt_uses,
-    requests=_collect.requests,
-    collect=_collect.collect,
+    prompts=_prompts.prompts,
+    prompt_uses=_prompts.prompt_uses,
+    steps=_run.steps,
     measure=_measure.estimates,
     cautions=_notes.cautions,
     misfit=_notes.misfit,
@@ -63,9 +66,9 @@ UNCLE = Protocol(
     draws_stage="probe",
     main_method="instructed",
     probing=settings.knowledge_draws,
-    asked=_collect.asked,
+    asked=_asked.asked,
     needs_golds=True,
     asks_anew=True,
-    check_model=_collect.check_untrained,
-    check_other_runs=_collect.check_known_from,
+    check_model=_known_from.check_untrained,
+    check_other_runs=_known_from.check_known_from,
 )

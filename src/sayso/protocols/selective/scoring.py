@@ -1,6 +1,5 @@
-"""What the selective protocol asks, and how its answers get their scores.
+"""How the answers of selective get their scores and their further grades.
 
-With ``paper`` the prompt is a text to be completed, as base models need it.
 Evidence is gathered once, and every score of it is kept. A short answer is compared with the draws
 of its question. A fact inside a paragraph is the tokens of its aligned value, compared with the
 draws of its own short question: nothing else is asked.
@@ -15,61 +14,37 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.answers import BertGrader
-from sayso.answers.blind import BlindGrade, BlindGrader, blind_request
+from sayso.answers.blind import BlindGrade, BlindGrader
 from sayso.answers.lexical import reference_texts
 from sayso.engines.engine import Engine, reader_of
 from sayso.judges.english.stated import stated_confidence
-from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.model.replies import PROBLEMS
-from sayso.judges.rules.judge import RulesJudge
-from sayso.prompts import load_prompt, prompt_hash
 from sayso.protocols.pool import (
-    PLAIN,
-    clusters_of,
-    item_of,
-    load_wording,
-    reworded_question,
     tokens_between,
 )
-from sayso.protocols.probes import BlindRules, draws_by_question
-from sayso.protocols.protocol import Ask, FollowUp, Run, Unsuited
-from sayso.protocols.selective.passages import (
-    AGAIN,
-    OTHER_PASSAGE,
-    WITHOUT_PASSAGE,
-    has_passage,
-    other_passages,
-)
+from sayso.protocols.protocol import Run
 from sayso.protocols.selective.rows import (
     WORDS,
     array_of,
     metrics_table_of,
     target_of,
-    ungraded,
 )
 from sayso.protocols.selective.settings import (
     BERT,
-    BLIND,
     Settings,
     asks_of_draws,
     chosen_methods,
-    decoding,
     further_metrics,
     further_models,
     names_between_commas,
-    shots,
     wants_probe,
 )
 from sayso.protocols.settings import folder_setting
 from sayso.records import (
-    Content,
     Generation,
     Question,
-    Request,
     Score,
     Verdict,
-    ask,
-    content_id,
     is_blank,
 )
 from sayso.scores import Method, score_one
@@ -77,257 +52,20 @@ from sayso.scores.collect import (
     ALTERNATIVES,
     ELICITED,
     FORCED,
-    SAID_TRUE,
-    SUPPORTED,
     EvidenceQuestioner,
     PromptExamples,
     ShownExample,
     Tools,
-    all_questions,
     choose_examples,
     evidence_lacking,
     hidden_blocks,
-    panel_question,
+    needs_asking,
     provided,
     states_hash,
-    support_question,
 )
 from sayso.scores.collect import collect_evidence as collect_evidence
 from sayso.scores.evidence import ARRAYS, Case, answer_of, samples_of
 from sayso.scores.p_ik import P_IK
-
-#: sample index of a scored answer at T > 0: none of the draws that it is compared with
-ANSWER_SAMPLE = 1000
-#: stages of the questions set apart as examples: the answers shown, and their draws
-SHOWN, SHOWN_DRAWS = "shown", "shown-draws"
-
-# ---- prompts and requests
-
-
-def prompts(settings: Settings) -> dict[str, str]:
-    """Return what a manifest keeps of the prompts: every text by name, and their signature."""
-    return {
-        "signature": prompts_signature(settings),
-        **{f"selective_{name}": text for name, text in instructions(settings).items()},
-        **question_prompt(settings),
-        **questions_about_answers(settings),
-    }
-
-
-def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
-    """Return the files that a prompt folder can hold: each with "", or the flag that it needs."""
-    paper = settings.prompts == "paper"
-    uses = {
-        f"selective_{mode}": ""
-        if paper and settings.mode == mode
-        else f"--set prompts=paper --set mode={mode}"
-        for mode in ("sentence", "short")
-    }
-    words = "" if settings.words and not paper else "--set words=true --set prompts=shared"
-    uses |= {f"uncle_{form}_instruction": words for form in ("short", "long")}
-    uses[PLAIN] = "--set prompts=shared" if paper else ""
-    uses |= dict.fromkeys(("confidence", "confidence_reasoned"), "--set elicit=true")
-    uses |= {
-        SAID_TRUE: "--set elicit=true",
-        SUPPORTED: "--set elicit=true",
-        "blind": f"--set answer_metrics={BLIND}:MODEL",
-    }
-    return uses | dict.fromkeys(questions_about_answers(settings), "")
-
-
-def questions_about_answers(settings: Settings) -> dict[str, str]:
-    """Return the texts of what is asked about answers, by the names of their files."""
-    names = ["blind"] * any(name.startswith(BLIND) for name in further_metrics(settings))
-    names += ["confidence", "confidence_reasoned", SUPPORTED] * settings.elicit
-    names += [SAID_TRUE] * bool(settings.elicit or settings.panel)
-    folder = folder_setting(settings.prompt_folder)
-    return {name: load_prompt(name, folder) for name in names}
-
-
-def instructions(settings: Settings) -> dict[str, str]:
-    """Return the texts of ours that stand in the prompts."""
-    folder = folder_setting(settings.prompt_folder)
-    if settings.prompts == "paper":
-        return {settings.mode: load_prompt(f"selective_{settings.mode}", folder)}
-    wording = load_wording(settings.prompt_folder)
-    return {"short": wording.short, "long": wording.long} if settings.words else {}
-
-
-def question_prompt(settings: Settings) -> dict[str, str]:
-    """Return the prompt of the plain question, if it is another than the bare question."""
-    return reworded_question(settings.prompt_folder) if settings.prompts == "shared" else {}
-
-
-def prompts_signature(settings: Settings) -> str:
-    """Return a short name of the pool and of the texts in use."""
-    mode = f"-{settings.mode}-{shots(settings)}" if settings.prompts == "paper" else ""
-    every = {
-        **instructions(settings),
-        **question_prompt(settings),
-        **questions_about_answers(settings),
-    }
-    texts = prompt_hash(" / ".join(every.values()))
-    return f"{settings.prompts}{mode}-{texts}"
-
-
-def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:
-    """Return everything the protocol asks: scored answers, draws, and answers asked to doubt."""
-    wording, paper = load_wording(settings.prompt_folder), settings.prompts == "paper"
-    head = head_of(questions, settings) if paper else ""
-    others = other_passages(questions) if settings.context == "twins" else {}
-    renamed = {"short": SHOWN, "draws": SHOWN_DRAWS}
-    shown = {q.id for q in example_pool(questions, settings)}
-    scored = {q.id for q in measured_questions(questions, settings)}
-
-    def text(question: Question, passage: str | None) -> str:
-        if paper:
-            return f"{head}{completion_block(msgspec.structs.replace(question, context=passage))}"
-        return wording.ask(question.text, passage)
-
-    asks: list[Ask] = []
-    for question in (q for q in questions if q.id in shown or q.id in scored):
-        form, plain = "long" if question.parts else "short", text(question, question.context)
-        heat, tokens, stop = decoding(settings, form)
-        once = ANSWER_SAMPLE if heat > 0 else 0
-        apart = question.id in shown
-        prompts = [(form, "plain", plain, heat, once)]
-        if not apart:  # an example shows no doubt in words, and has its passage
-            again: dict[str, str | None] = {}
-            if settings.context != "given" and has_passage(question):
-                again = {WITHOUT_PASSAGE: None}
-                again |= {OTHER_PASSAGE: others[question.id]} if question.id in others else {}
-            prompts += [(s, "plain", text(question, p), heat, once) for s, p in again.items()]
-            if settings.words and not paper:
-                instructed = wording.ask(question.text, question.context, form)
-                prompts.append((form, "instructed", instructed, heat, once))
-        warm, k = settings.draws.temperature, 0 if question.parts else settings.draws.k
-        prompts += [("draws", "plain", plain, warm, draw) for draw in range(k)]
-        for stage, method, prompt, temperature, sample in prompts:
-            request = ask(
-                prompt,
-                temperature=temperature,
-                max_tokens=tokens,
-                stop=stop,
-                seed=seed,
-                sample=sample,
-            )
-            place = renamed[stage] if apart else stage
-            asks.append(Ask(question, request, place, form, method, method == "instructed"))
-    return asks
-
-
-def head_of(questions: Sequence[Question], settings: Settings) -> str:
-    """Return what stands before the question: the instruction, and answered examples."""
-    (text,) = instructions(settings).values()
-    shown = [
-        f"{completion_block(q)} {q.golds[0].value}"
-        for q in prompt_examples(questions, settings)
-        if q.golds
-    ]
-    return "\n\n".join([text, *shown]) + ("\n\n" if shown else "\n")
-
-
-def completion_block(question: Question) -> str:
-    """Return context and question as a text that an answer completes."""
-    context = f"Context: {question.context}\n" if question.context else ""
-    return f"{context}Question: {question.text}\nAnswer:"
-
-
-def prompt_examples(questions: Sequence[Question], settings: Settings) -> list[Question]:
-    """Return the questions that serve as examples in the prompt, chosen by a hash of their ids."""
-    held = [q for q in questions if not q.parts and q.golds]
-    return sorted(held, key=lambda q: content_id(["example", q.id]))[: shots(settings)]
-
-
-# ---- collecting
-
-
-def collect(
-    questions: Sequence[Question],
-    model: Engine,
-    judge: Judge,
-    run: Run,
-    settings: Settings,
-    seed: int = 0,
-) -> None:
-    """Ask everything in one call, judge it, gather evidence once and score. Resumes."""
-    open_further(run, settings)
-    answers = run.stage(requests(questions, settings, seed), model)
-    by_id = {q.id: q for q in questions}
-    reader = judge
-    if getattr(judge, "needs_golds", True) and any(map(ungraded, questions)):
-        reader = StanceReader(judge)
-    draws = draws_by_question(answers.get("draws", ()))
-    examples = None
-    if settings.p_true.examples:
-        shown = run.grade(SHOWN, [item_of(g, by_id) for g in answers.get(SHOWN, ())], judge)
-        examples = shown_of(answers, shown, by_id, settings, seed)
-    for stage, generations in answers.items():
-        if stage in (SHOWN, SHOWN_DRAWS):
-            continue
-        items = [item_of(g, by_id) for g in generations if _judged(stage, g.request, settings)]
-        if stage == "long":
-            verdicts, spans = run.grade_spans(stage, items, reader, BlindRules(questions), items)
-        else:
-            verdicts = spans = run.grade(stage, items, reader)
-        if stage in ("draws", *AGAIN):
-            continue
-        if judge.name != "rules":
-            run.grade(f"{stage}-rules", items, RulesJudge())  # a second answer metric
-        facts = _facts(stage, generations, spans, by_id)
-        tools = tools_of(run, model, settings)._replace(examples=examples)
-        scores = [
-            *words_scores(generations, verdicts, by_id),
-            *scores_of(stage, facts, generations, draws, settings, tools),
-            *read_states(stage, facts, run, settings, tools.engine),
-        ]
-        run.keep(stage, scores)
-        keep_metrics(stage, facts, run, settings)
-    run.tell(examples.notices if examples is not None else [])
-
-
-class StanceReader:
-    """A judge of answers to questions of which some have an answer that nobody gives us.
-
-    Whether an answer to these is right cannot be said; whether it names a value can. So the judge
-    reads them as if there were no answer, and only the stance is kept.
-    """
-
-    def __init__(self, judge: Judge) -> None:
-        self.judge, self.name, self.signature = judge, judge.name, judge.signature
-
-    def grade(self, items: Sequence[Item]) -> list[Verdict]:
-        """Return the judge's verdicts, without content where there is no gold."""
-        without = {q.id for item in items for q in item.questions if ungraded(q)}
-        read = self.judge.grade(
-            [
-                item._replace(questions=tuple(map(_as_unanswerable, item.questions)))
-                for item in items
-            ]
-        )
-        return [_without_content(v) if v.asked in without else v for v in read]
-
-
-def _as_unanswerable(question: Question) -> Question:
-    return msgspec.structs.replace(question, answerable=False) if ungraded(question) else question
-
-
-def _without_content(verdict: Verdict) -> Verdict:
-    if verdict.problem is not None or verdict.stance == "omitted":
-        return verdict
-    kept: Content | None = "none" if verdict.stance in WITHHELD else None
-    return msgspec.structs.replace(verdict, content=kept)
-
-
-def is_judged(ask: Ask, settings: Settings) -> bool:
-    """Tell whether an answer goes to the judge: of the draws, those that decide what is known."""
-    return _judged(ask.stage, ask.request, settings)
-
-
-def _judged(stage: str, request: Request, settings: Settings) -> bool:
-    return stage in ("short", "long", SHOWN, *AGAIN) or (
-        stage == "draws" and request.sample < settings.known_k
-    )
 
 
 def words_scores(
@@ -352,7 +90,7 @@ def words_scores(
 # ---- answer metrics that take a model
 
 
-def open_further(run: Run, settings: Settings) -> None:
+def open_further(settings: Settings, run: Run) -> None:
     """Open every further model, so that one that cannot be is told before anything is asked."""
     for kind, _, model in (name.partition(":") for name in further_metrics(settings)):
         if kind == BERT:
@@ -401,12 +139,12 @@ def scored_text(fact: ScoredFact) -> str:
     return fact.generation.text[slice(*fact.span)].strip()
 
 
-def tools_of(run: Run, model: Engine, settings: Settings) -> Tools:
+def tools_of(run: Run, settings: Settings) -> Tools:
     """Return the tools of a run, and those who are asked about its answers."""
     folder = folder_setting(settings.prompt_folder)
     of_sentences = asks_of_draws(settings)
     return run.tools(settings.nli)._replace(
-        questioner=EvidenceQuestioner(model, folder, sentences=of_sentences)
+        questioner=EvidenceQuestioner(run.model, folder, sentences=of_sentences)
         if settings.elicit
         else None,
         panel=tuple(
@@ -415,44 +153,6 @@ def tools_of(run: Run, model: Engine, settings: Settings) -> Tools:
         ),
     )
 
-
-def follow_ups(
-    answered: Sequence[tuple[Ask, Generation]],
-    questions: Mapping[str, Question],
-    settings: Settings,
-) -> Iterator[FollowUp]:
-    """Yield what is asked about answers: by blind graders, of the model itself, of the panel."""
-    folder = folder_setting(settings.prompt_folder)
-    blind = [name.partition(":")[2] for name in further_metrics(settings) if name.startswith(BLIND)]
-    if not (blind or settings.elicit or settings.panel):
-        return
-    template = load_prompt("blind", folder)
-    wanted = {need for method in chosen_methods(settings).values() for need in method.needs}
-    for ask_, answer in answered:
-        if ask_.stage not in ("short", "long") or ask_.instructed or is_blank(answer.text):
-            continue
-        for short in (questions[id_] for id_ in ask_.question.parts or (ask_.question.id,)):
-            # where a value stands in a paragraph is known when it is there: short is assumed
-            text = answer.text if ask_.stage == "short" else answer.text[:VALUE]
-            golds = reference_texts(short.golds or ())
-            request = blind_request(template, golds, text)[0]
-            yield from (FollowUp(name, f"grading {ask_.stage}", request) for name in blind if golds)
-        if ask_.stage == "short":
-            case = Case(ask_.question.text, ask_.request, answer.text)
-            if settings.elicit:
-                asked_of = all_questions(case, folder, wanted)
-                yield from (FollowUp("", "confidence", request) for request in asked_of)
-            if settings.elicit and asks_of_draws(settings) and "support" in wanted:
-                template_of = load_prompt(SUPPORTED, folder)
-                for n in range(settings.draws.k):  # one sentence is assumed, and different draws
-                    request = support_question(template_of, answer.text, f"{n} {answer.text}")[0]
-                    yield FollowUp("", "support by draws", request)
-            for name in names_between_commas(settings.panel) if "judged" in wanted else ():
-                yield FollowUp(name, "judging without golds", panel_question(case, folder))
-
-
-#: characters that a value inside a paragraph is priced with
-VALUE = 40
 
 # ---- a scored fact as a case: its text, the tokens of its span, the draws it is compared with
 
@@ -468,7 +168,7 @@ class ScoredFact(NamedTuple):
     span: Span
 
 
-def _facts(
+def scored_facts(
     stage: str,
     generations: Sequence[Generation],
     spans: Sequence[Verdict],
@@ -567,10 +267,13 @@ def scores_of(
     draws: Mapping[str, Sequence[Generation]],
     settings: Settings,
     tools: Tools,
+    *,
+    rehearses: bool = False,
 ) -> list[Score]:
     """Return every score of one form's facts, and why a score cannot be computed at all.
 
-    A score without a target speaks for all facts. ``draws`` are by question.
+    A score without a target speaks for all facts. ``draws`` are by question. A dry run
+    (``rehearses``) gathers what models are asked for, and computes no score.
     """
     plain = [g for g in generations if not g.instructed]
     methods = chosen_methods(settings)
@@ -581,6 +284,9 @@ def scores_of(
     usable = {name: m for name, m in methods.items() if at_hand.issuperset(m.needs)}
     wanted = {need for method in methods.values() for need in method.needs} & at_hand
     needs = [need for need in wanted if need not in skipped(stage)]
+    if rehearses:
+        asked = needs_asking(tools)
+        needs, usable = [need for need in needs if need in asked], {}
     scored: dict[str, list[Score]] = {name: [] for name in usable}
     for first in range(0, len(facts), BLOCK):
         block = facts[first : first + BLOCK]
@@ -700,64 +406,9 @@ def until(generation: Generation, span: Span, target: str, position: str) -> Gen
     return msgspec.structs.replace(generation, id=target, text=text, token_ids=ids)
 
 
-# ---- examples for P(True)
-# Whole entities are set apart by a hash of their names, asked and judged like the others, and not
-# measured. Kadavath et al. 2022 show 20 questions of another part of the data; right or wrong is
-# what the run's own judge says.
-
-#: questions set apart for each example shown
-POOL = 2
-
-
-def example_pool(questions: Sequence[Question], settings: Settings) -> list[Question]:
-    """Return the short questions that examples are drawn from; none if off.
-
-    Twice as many as are shown, so that both right and wrong ones are among them, of at most a
-    fifth of the entities.
-    """
-    if not settings.p_true.examples:
-        return []
-    in_prompt = {q.id for q in prompt_examples(questions, settings)}
-    short = [q for q in questions if not q.parts and q.golds and q.id not in in_prompt]
-    clusters = clusters_of(questions)
-    entities = dict.fromkeys(clusters[q.id] for q in short)
-    ranked = sorted(entities, key=lambda e: content_id(["p_true", *e]))
-    apart: list[Question] = []
-    for entity in ranked[: len(entities) // 5]:
-        if len(apart) >= POOL * settings.p_true.examples:
-            break
-        apart += [q for q in short if clusters[q.id] == entity]
-    return apart
-
-
-def measured_questions(questions: Sequence[Question], settings: Settings) -> list[Question]:
-    """Return the questions that are measured: no examples, long ones in the shared pool only.
-
-    Raises Unsuited where the prompt shows them all.
-    """
-    out = {q.id for q in prompt_examples(questions, settings)}
-    shown = example_pool(questions, settings)
-    clusters = clusters_of(questions)
-    apart = {clusters[q.id] for q in shown}
-    ids = {q.id for q in shown}
-    out |= {q.id for q in questions if not ids.isdisjoint(q.parts)}
-    paper = settings.prompts == "paper"
-    measured = [
-        q
-        for q in questions
-        if q.id not in out and clusters[q.id] not in apart and not (q.parts and paper)
-    ]
-    if questions and not measured:
-        raise Unsuited(
-            f"selective with prompts={settings.prompts} has no question left to measure: the "
-            f"data has {sum(not q.parts for q in questions):,} short ones, and shots "
-            f"{shots(settings)} stand in the prompt as examples; lower shots or raise --limit"
-        )
-    return measured
-
-
 def shown_of(
-    answers: Mapping[str, Sequence[Generation]],
+    answers: Sequence[Generation],
+    drawn: Sequence[Generation],
     verdicts: Sequence[Verdict],
     by_id: Mapping[str, Question],
     settings: Settings,
@@ -768,17 +419,17 @@ def shown_of(
     An answer without a verdict, or that names no value, is no example.
     """
     draws: dict[str, list[str]] = {}
-    for draw in sorted(answers.get(SHOWN_DRAWS, ()), key=lambda g: g.request.sample):
+    for draw in sorted(drawn, key=lambda g: g.request.sample):
         if draw.problem is None:
             draws.setdefault(draw.question, []).append(draw.text)
     read = {v.target: v.content for v in verdicts if v.problem is None}
     pool = [
         ShownExample(by_id[g.question].text, tuple(draws.get(g.question, ())), g.text,
               read[g.id] == "correct")
-        for g in answers.get(SHOWN, ())
+        for g in answers
         if g.problem is None and read.get(g.id) in ("correct", "incorrect")
     ]  # fmt: skip
-    if not answers.get(SHOWN):
+    if not answers:
         return PromptExamples(
             problem="needs questions set aside as examples, and the run has too few"
         )

@@ -1,0 +1,152 @@
+"""UNCLE from top to bottom: probes, answers with and without its instruction, their verdicts.
+
+Further ways to ask (Unc-Few, Pair-Few and Self-Refine of section 6, and what else is in
+:mod:`sayso.prompts.methods`) are sent beside UNCLE's instruction and graded alike. None of them
+draws probes of its own: what is known stays what the plain question's draws say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+import msgspec
+
+from sayso.prompts import methods
+from sayso.protocols.pool import item_of, load_wording
+from sayso.protocols.probes import BlindRules
+from sayso.protocols.protocol import Ask, Run, Step, stored_answers
+from sayso.protocols.settings import folder_setting
+from sayso.protocols.uncle.settings import (
+    ANSWER_SAMPLE,
+    FORMS,
+    Settings,
+    answer_limits,
+    names_of,
+    stage_of,
+)
+from sayso.records import Generation, Question, Request, ask, is_blank
+
+
+def steps(questions: Sequence[Question], settings: Settings, seed: int) -> list[Step]:
+    """Return the protocol: everything is asked in one call, revisions in a second, then judged."""
+    asks = [*answer_asks(questions, settings, seed), *method_asks(questions, settings, seed)]
+    return [
+        Step("probes of another run", partial(freeze_probes, settings)),
+        Step("answers", asks=asks),
+        Step("revisions", partial(ask_revisions, settings, seed)),
+        Step("verdicts", partial(judge_answers, settings)),
+    ]
+
+
+# ---- what is asked
+
+
+def answer_asks(questions: Sequence[Question], settings: Settings, seed: int) -> Iterator[Ask]:
+    """Yield the probes of every short question, and every answer with and without instruction."""
+    wording = load_wording(settings.prompt_folder)
+    for question in questions:
+        form = "long" if question.parts else "short"
+        plain = wording.ask(question.text, question.context)
+        if form == "short" and settings.known_from == "self":
+            for sample in range(settings.probe.k):
+                drawn = ask(
+                    plain,
+                    temperature=settings.probe.temperature,
+                    max_tokens=answer_limits(settings)[form],
+                    seed=seed,
+                    sample=sample,
+                )
+                yield Ask(question, drawn, "probe", form)
+        yield Ask(question, answer_request(plain, form, settings, seed), form, form)
+        text = wording.ask(question.text, question.context, form)
+        instructed = answer_request(text, form, settings, seed)
+        yield Ask(question, instructed, form, form, "instructed", instructed=True)
+
+
+def answer_request(
+    text: str, form: str, settings: Settings, seed: int, stop: Sequence[str] = ()
+) -> Request:
+    """Return the request for an answer that is judged (section 4; appendix D has T=0.7)."""
+    heat, top_p = settings.answer.temperature, settings.answer.top_p
+    return ask(
+        text,
+        temperature=heat,
+        **({"top_p": top_p} if top_p < 1 else {}),  # said or not, 1 has one key in the cache
+        max_tokens=answer_limits(settings)[form],
+        stop=stop,
+        seed=seed,
+        sample=ANSWER_SAMPLE if heat > 0 else 0,
+    )
+
+
+def method_asks(
+    questions: Sequence[Question],
+    settings: Settings,
+    seed: int,
+    drafts: Mapping[str, str] | None = None,
+) -> Iterator[Ask]:
+    """Yield each method's request about every question; with ``drafts``, their revisions alone.
+
+    Questions without a draft are not asked to be revised.
+    """
+    folder = folder_setting(settings.prompt_folder)
+    for question in questions:
+        form: methods.Form = "long" if question.parts else "short"
+        for name in names_of(settings):
+            if (methods.METHODS[name].kind == "revision") != (drafts is not None):
+                continue
+            text = methods.prompted(
+                name, question.text, form=form, context=question.context, folder=folder
+            )
+            stop = methods.stop(name, form, folder)
+            request = answer_request(text, form, settings, seed, stop)
+            if drafts is not None:
+                if question.id not in drafts:
+                    continue
+                chat = methods.revision_chat(name, text, drafts[question.id], form, folder)
+                request = msgspec.structs.replace(request, messages=chat)
+            yield Ask(question, request, stage_of(name, form), form, name, instructed=True)
+
+
+# ---- what is done with answers
+
+
+def freeze_probes(settings: Settings, run: Run) -> None:
+    """Take the probes of another run where the settings name one (``known_from``)."""
+    if settings.known_from != "self":
+        run.freeze("probe", settings.known_from)
+
+
+def ask_revisions(settings: Settings, seed: int, run: Run) -> None:
+    """Ask the model to revise its plain answers, with each method that revises."""
+    if any(methods.METHODS[name].kind == "revision" for name in names_of(settings)):
+        drafts = drafts_of(g for form in FORMS for g in stored_answers(run, form))
+        run.ask(list(method_asks(run.questions, settings, seed, drafts)))
+
+
+def drafts_of(answers: Iterable[Generation]) -> dict[str, str]:
+    """Return the plain answers that say something, by question: the drafts that are revised."""
+    return {
+        g.question: g.text
+        for g in answers
+        if g.question and not g.instructed and g.problem is None and not is_blank(g.text)
+    }
+
+
+def judge_answers(settings: Settings, run: Run) -> None:
+    """Judge each stage; of the plain answers also where they state a value."""
+    by_id = {q.id: q for q in run.questions}
+    blind = BlindRules(run.questions)
+    stages = [*FORMS, *(stage_of(name, form) for name in names_of(settings) for form in FORMS)]
+    if settings.known_from == "self":
+        stages.insert(0, "probe")
+    for stage in dict.fromkeys(stages):
+        if not run.has(f"generations/{stage}"):
+            continue
+        items = [item_of(g, by_id) for g in run.generations(stage)]
+        if stage in FORMS:
+            plain = [item for item in items if not item.generation.instructed]
+            run.grade_spans(stage, items, run.judge, blind, plain)
+        else:
+            run.grade(stage, items, run.judge)
