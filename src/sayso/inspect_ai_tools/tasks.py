@@ -22,11 +22,10 @@ from sayso.datasets import REAL, load_dataset
 from sayso.inspect_ai_tools.metrics import J
 from sayso.inspect_ai_tools.reading import PROBE, PROBES, RULES, sample_metadata
 from sayso.inspect_ai_tools.scorers import answered, stance
-from sayso.options import PromptSet
+from sayso.options import PromptSet, change
 from sayso.protocols import protocol_named
 from sayso.protocols.pool import cluster_names
 from sayso.protocols.protocol import Ask
-from sayso.protocols.settings import change
 from sayso.records import InputError, Question
 from sayso.version import __version__
 
