@@ -6,6 +6,7 @@ How many tokens requests take is estimated from answers of their kind so far, or
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -14,12 +15,14 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from sayso.datasets.dataset import Dataset
 from sayso.engines.prices import LOCAL, Price
 from sayso.judges.cascade import CascadeJudge
 from sayso.options import as_typed
 from sayso.progress import Progress
-from sayso.protocols.protocol import Ask
-from sayso.records import Generation, Question, Request, Usage, request_key
+from sayso.protocols.protocol import Ask, first_asks
+from sayso.protocols.settings import replace
+from sayso.records import Generation, InputError, Question, Request, Usage, request_key
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes
 from sayso.runs.job import Job, check_out, unused_prompts, with_period
@@ -216,13 +219,34 @@ def estimate_job(
             of = Rehearsed(job, manifest_of(opened), questions, opened.model, judge, further)
             walked = partial(Rehearsal.walk, steps=steps)
             plan = estimate_walk(of, walked, asks=asks, recorded=recorded, scale=scale, seen=seen)
-        told = f"data {opened.data.name}, {size_of(opened.data)}"
+        told = [f"data {opened.data.name}, {size_of(opened.data)}", *opened.data.notices]
+        lacking = not any(q.golds and q.answerable is not False for q in opened.data.short)
+        told.insert(0 if lacking else 1, purposes_text(job, opened.data))
         return msgspec.structs.replace(
             plan,
             stages=(*_asked_again(opened, asks), *plan.stages),
-            notes=(told, *opened.data.notices, *unused_prompts(job), *plan.notes),
+            notes=(*filter(None, told), *unused_prompts(job), *plan.notes),
             cautions=(*world_caution(job), *plan.cautions),
         )
+
+
+def purposes_text(job: Job, data: Dataset) -> str:
+    """Return what each purpose of a run would ask by itself; "" where it has but one."""
+    if getattr(job.settings, "want", "") != "both":
+        return ""
+    numbers = {}
+    for want in ("declining", "scores"):
+        options = replace(job.options or job.plan.Settings(), {"want": want})
+        try:
+            chosen = dataclasses.replace(job, options=options).settings
+        except InputError:  # another setting asks for more
+            return ""
+        asked = job.plan.asked(data, chosen).questions
+        numbers[want] = len(first_asks(job.plan.steps(asked, chosen, job.request_seed)))
+    return (
+        f"To see whether the model declines takes {numbers['declining']:,} of these requests to it "
+        f"(--for declining); to compare scores, {numbers['scores']:,} (--for scores)."
+    )
 
 
 def estimate_walk(

@@ -444,3 +444,20 @@ def test_only_the_rules_alone_are_called_rules(signature: str, name: str) -> Non
             return (("data", "x"), ("judge", signature), ("seed", "0"))
 
     assert judge_of(Told()) == name
+
+
+def test_one_purpose_asks_what_it_needs(tmp_path: Path) -> None:
+    """Whether a model declines takes one request a question; scores only what has an answer."""
+    rows = [{"question": f"Who is {n}?", "gold": f"A{n}"} for n in range(4)]
+    rows += [{"question": f"Who was {n}?", "answerable": False} for n in range(3)]
+    numbers = {}
+    for want in ("both", "declining", "scores"):
+        engine = ScriptedEngine(lambda request: "I do not know.", want)
+        found = sayso.run("selective", model=engine, data=rows, out=tmp_path / want, report=False,
+                          cache=tmp_path / "cache", settings={"want": want, "resamples": 100})  # fmt: skip
+        numbers[want] = len(engine.requests)
+        declined = [e.value for e in found.estimates if e.name == "abstains_unanswerable"]
+        assert (declined[:1] == [1.0]) == (want != "scores")
+    assert numbers == {"both": 7 * 12, "declining": 7, "scores": 4 * 12}
+    with pytest.raises(InputError, match="draws.k asks for more"):
+        sayso.run("selective", model=engine, data=rows, settings={"want": "declining", "draws.k": 3})

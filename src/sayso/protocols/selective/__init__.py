@@ -29,6 +29,7 @@ from sayso.protocols.settings import Probing
 __all__ = ["SELECTIVE", "SelectiveDecoding", "SelectiveDraws", "Settings"]
 
 if TYPE_CHECKING:
+    from sayso.protocols.selective import asks as _asks
     from sayso.protocols.selective import layouts as _layouts
     from sayso.protocols.selective import measure as _measure
     from sayso.protocols.selective import passages as _passages
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from sayso.protocols.selective import run as _run
     from sayso.protocols.selective import scoring as _scoring
 else:  # they load much, and a page of help needs nothing of them
+    _asks = Later(f"{__name__}.asks")
     _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
     _passages, _prompts = Later(f"{__name__}.passages"), Later(f"{__name__}.prompts")
     _report, _run = Later(f"{__name__}.report"), Later(f"{__name__}.run")
@@ -49,6 +51,8 @@ SELECTIVE = Protocol(
     Settings=Settings,
     metrics=NUMBERS,
     check=settings.check,
+    fit_to_data=settings.fitted,
+    asked=_asks.asked,
     prompts=_prompts.prompts,
     prompt_uses=_prompts.prompt_uses,
     steps=_run.steps,

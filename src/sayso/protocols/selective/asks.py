@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sayso.datasets.dataset import Dataset
 from sayso.protocols.pool import (
     clusters_of,
     load_wording,
@@ -40,6 +41,18 @@ from sayso.scores.collect import collect_evidence as collect_evidence
 ANSWER_SAMPLE = 1000
 #: stages of the questions set apart as examples: the answers shown, and their draws
 SHOWN, SHOWN_DRAWS = "shown", "shown-draws"
+
+
+def asked(data: Dataset, settings: Settings) -> Dataset:
+    """Return the questions of a data set that a run is for: scores need those with an answer."""
+    if settings.want != "scores":
+        return data
+    held = [q for q in data.questions if q.parts or (q.golds and q.answerable is not False)]
+    left = len(data.questions) - len(held)
+    told = f"{left:,} questions without an answer are not asked: want is scores"
+    return msgspec.structs.replace(
+        data.replaced(tuple(held)), notes=(*data.notes, *[told] * bool(left))
+    )
 
 
 def requests(questions: Sequence[Question], settings: Settings, seed: int) -> list[Ask]:

@@ -97,6 +97,12 @@ class PTrue:
 class Settings:
     """Every choice of the protocol, with the paper's default where it has one."""
 
+    want: Literal["both", "declining", "scores"] = collect_field(
+        "both",
+        "what the run is for. declining: does it decline what it cannot answer? One request a "
+        "question, no scores; scores: which score finds the errors? Only questions with an answer "
+        "are asked; both",
+    )
     draws: SelectiveDraws = field(default_factory=SelectiveDraws)
     answer: SelectiveDecoding = field(default_factory=SelectiveDecoding)
     p_ik: PIK = field(default_factory=PIK)
@@ -206,13 +212,39 @@ def wants_probe(settings: Settings) -> bool:
     return any(name in ("all", "p_ik") for name in names_between_commas(settings.scores))
 
 
+#: ``scores`` of a run that computes none
+NO_SCORES = "none"
+
+
+def fitted(settings: Settings, data: str, limit: int | None) -> Settings:
+    """Return settings that ask only what a run is for: whether a model declines takes no draws.
+
+    Raises InputError where another setting asks for more.
+    """
+    if settings.want != "declining":
+        return settings
+    plain = Settings()
+    more = [n for n in ("p_true", "answer_metrics", "elicit", "panel", "context")
+            if getattr(settings, n) != getattr(plain, n)]  # fmt: skip
+    more += ["draws.k"] * (settings.draws.k not in (plain.draws.k, 0))
+    more += ["scores"] * (settings.scores not in (plain.scores, NO_SCORES))
+    if more:
+        raise InputError(
+            f"want declining asks every question once, and {more[0]} asks for more: leave one of "
+            "the two out"
+        )
+    bare = dataclasses.replace(settings.draws, k=0)
+    return dataclasses.replace(settings, draws=bare, words=False, scores=NO_SCORES)
+
+
 def chosen_methods(settings: Settings) -> Mapping[str, scores.Method]:
     """Return the scores of one answer that the settings ask for, by name. Raises InputError."""
     return scores.choose(_of_answers(settings))
 
 
 def _of_answers(settings: Settings) -> list[str]:
-    return [name for name in names_between_commas(settings.scores) if name != "p_ik"]
+    names = names_between_commas(settings.scores)
+    return [name for name in names if name not in ("p_ik", NO_SCORES)]
 
 
 def asks_of_draws(settings: Settings) -> bool:
