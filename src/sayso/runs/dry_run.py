@@ -18,10 +18,9 @@ import msgspec
 from sayso.datasets.dataset import Dataset
 from sayso.engines.prices import LOCAL, Price
 from sayso.judges.cascade import CascadeJudge
-from sayso.options import as_typed
+from sayso.options import as_typed, replace
 from sayso.progress import Progress
 from sayso.protocols.protocol import Ask, first_asks
-from sayso.protocols.settings import replace
 from sayso.records import Generation, InputError, Question, Request, Usage, request_key
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes

@@ -453,11 +453,15 @@ def test_one_purpose_asks_what_it_needs(tmp_path: Path) -> None:
     numbers = {}
     for want in ("both", "declining", "scores"):
         engine = ScriptedEngine(lambda request: "I do not know.", want)
-        found = sayso.run("selective", model=engine, data=rows, out=tmp_path / want, report=False,
-                          cache=tmp_path / "cache", settings={"want": want, "resamples": 100})  # fmt: skip
+        found = sayso.run(
+            "selective", model=engine, data=rows, out=tmp_path / want, report=False,
+            cache=tmp_path / "cache", settings={"want": want, "resamples": 100},
+        )  # fmt: skip
         numbers[want] = len(engine.requests)
         declined = [e.value for e in found.estimates if e.name == "abstains_unanswerable"]
         assert (declined[:1] == [1.0]) == (want != "scores")
     assert numbers == {"both": 7 * 12, "declining": 7, "scores": 4 * 12}
-    with pytest.raises(InputError, match="draws.k asks for more"):
-        sayso.run("selective", model=engine, data=rows, settings={"want": "declining", "draws.k": 3})
+    with pytest.raises(InputError, match=r"draws\.k asks for more"):
+        sayso.run(
+            "selective", model=engine, data=rows, settings={"want": "declining", "draws.k": 3}
+        )

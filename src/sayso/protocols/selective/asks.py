@@ -49,7 +49,7 @@ def asked(data: Dataset, settings: Settings) -> Dataset:
         return data
     held = [q for q in data.questions if q.parts or (q.golds and q.answerable is not False)]
     left = len(data.questions) - len(held)
-    told = f"{left:,} questions without an answer are not asked: want is scores"
+    told = f"{left:,} questions without an answer are not asked (--for scores)"
     return msgspec.structs.replace(
         data.replaced(tuple(held)), notes=(*data.notes, *[told] * bool(left))
     )

@@ -102,6 +102,8 @@ class Settings:
         "what the run is for. declining: does it decline what it cannot answer? One request a "
         "question, no scores; scores: which score finds the errors? Only questions with an answer "
         "are asked; both",
+        main=True,
+        flag="--for",
     )
     draws: SelectiveDraws = field(default_factory=SelectiveDraws)
     answer: SelectiveDecoding = field(default_factory=SelectiveDecoding)
@@ -230,7 +232,7 @@ def fitted(settings: Settings, data: str, limit: int | None) -> Settings:
     more += ["scores"] * (settings.scores not in (plain.scores, NO_SCORES))
     if more:
         raise InputError(
-            f"want declining asks every question once, and {more[0]} asks for more: leave one of "
+            f"--for declining asks every question once, and {more[0]} asks for more: leave one of "
             "the two out"
         )
     bare = dataclasses.replace(settings.draws, k=0)
