@@ -15,7 +15,7 @@ import pytest
 
 import sayso
 from sayso.engines.scripted import ScriptedEngine
-from sayso.guard.changes import WatchOptions
+from sayso.guard.choices import WatchOptions
 from sayso.guard.guard import Guard
 from sayso.guard.watch import watch
 from sayso.people.labeling import import_labels

@@ -35,7 +35,8 @@ from pathlib import Path
 import numpy as np
 
 from sayso.guard.baseline import Baseline, ClusterCounts
-from sayso.guard.changes import Watching, WatchOptions
+from sayso.guard.changes import Watching
+from sayso.guard.choices import WatchOptions
 from sayso.guard.guard import GUARD_FORMAT
 from sayso.guard.log_answers import AnswerReader
 from sayso.guard.watch import watch

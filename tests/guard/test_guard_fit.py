@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from sayso import Guard, InputError, cli
-from sayso.guard.fit import FittedGuard, GuardChoices, fit_guard
+from sayso.guard.choices import GuardChoices, Selection
+from sayso.guard.fit import FittedGuard, fit_guard
 from sayso.guard.guard import written_guard
-from sayso.guard.labeled import Selection
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
 from support.guards import guard_file
 from support.label_runs import as_judge, label_run

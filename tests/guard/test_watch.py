@@ -17,11 +17,11 @@ import pytest
 
 from sayso import cli
 from sayso.guard import growing, late_labels
-from sayso.guard.changes import WatchOptions
+from sayso.guard.choices import Selection, WatchOptions
 from sayso.guard.growing import GrowingLog
 from sayso.guard.guard import Guard, written_guard
 from sayso.guard.history import RateHistory
-from sayso.guard.labeled import Selection, labeled_answers
+from sayso.guard.labeled import labeled_answers
 from sayso.guard.log_answers import EMPTY_LINE, log_columns
 from sayso.guard.watch import watch as watch_log
 from sayso.judges.judge import NO_VALUE

@@ -9,6 +9,7 @@ import pytest
 
 import sayso
 from sayso.engines.scripted import ScriptedEngine
+from sayso.people.choices import LabelChoices
 from sayso.people.items import (
     LONGEST,
     ShownItem,
@@ -18,7 +19,7 @@ from sayso.people.items import (
     label_source,
     shown_items,
 )
-from sayso.people.labeling import LabelChoices, open_labeling, write_sheet_of
+from sayso.people.labeling import open_labeling, write_sheet_of
 from sayso.people.labels import Kind, LabeledItem, LabelStore
 from sayso.protocols import selective
 from sayso.records import Claim, Generation, InputError, Request, Verdict

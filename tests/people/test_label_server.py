@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from sayso.people.labeling import LabelChoices, Labeling, open_labeling, open_store
+from sayso.people.choices import LabelChoices
+from sayso.people.labeling import Labeling, open_labeling, open_store
 from sayso.people.labels import LabelStore
 from sayso.records import InputError
 from sayso.storage.run_folder import LABELS

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from sayso.cli import execute
+from sayso.people.choices import LabelChoices
 from sayso.people.guide import GUIDES
 from sayso.people.labeling import (
-    LabelChoices,
     export_labels,
     import_labels,
     open_labeling,

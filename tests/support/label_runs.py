@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sayso.people.agreement import judge_verdicts
-from sayso.people.labeling import LabelChoices, open_labeling
+from sayso.people.choices import LabelChoices
+from sayso.people.labeling import open_labeling
 from sayso.people.labels import LabelStore
 from sayso.records import (
     Claim,

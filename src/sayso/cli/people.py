@@ -6,13 +6,14 @@ import contextlib
 import dataclasses
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
 from sayso.later import Later
 from sayso.options import option
+from sayso.people.choices import LabelChoices
 from sayso.records import InputError
 
 if TYPE_CHECKING:
@@ -30,39 +31,10 @@ else:  # loaded when somebody labels
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class LabelFlags:
+class LabelFlags(LabelChoices):
     """The flags of ``sayso label``."""
 
     annotator: str = option("", "name of the person who labels; default: the page asks", main=True)
-    kind: Literal["answer", "aspect", "claim", "pair", "sureness"] | None = option(
-        None,
-        "what to label: short answers, aspects of paragraphs, claims beside evidence, pairs of "
-        "answers that may contradict, how sure a sentence sounds; default: claims or short answers",
-        main=True,
-    )
-    n: int = option(100, "number of items for each annotator", main=True)
-    shared: int | None = option(
-        None,
-        "how many of them every annotator gets, to measure how well people agree; default: 0, or "
-        "as before",
-        main=True,
-    )
-    design: Literal["stratified", "random", "certainty"] | None = option(
-        None,
-        "how items are drawn: by what was known and what the judge read, at random, or more of "
-        "those that the judge is unsure of; default: stratified, or as before",
-        main=True,
-    )
-    seed: int | None = option(None, "seed of the draw; default: 0, or as before", main=True)
-    stage: str = option(
-        "", "table of the judge's verdicts, such as methods-short; default: main", main=True
-    )
-    method: str = option(
-        "",
-        "prompting method whose answers are labeled, or all; default: the one that the main "
-        "numbers are of",
-        main=True,
-    )
     port: int | None = option(
         None, "port of the page on this machine; default: from 8740", main=True
     )
@@ -75,11 +47,6 @@ class LabelFlags:
     sheet: Path | None = option(
         None,
         "write the items of --annotator to a file to label in a spreadsheet, and end",
-        main=True,
-    )
-    force: bool = option(
-        False,
-        "replace a file that exists; or draw other items where people labeled some",
         main=True,
     )
 
@@ -111,23 +78,18 @@ def label(
             if note := labelings.draw_note(store, read):
                 printing.print_note(note)
         else:
-            choices = labelings.LabelChoices(
-                flags.kind or "", flags.stage, flags.method, flags.design or "", flags.n,
-                flags.shared, flags.seed, flags.force,
-            )  # fmt: skip
-            _label(run, store, choices, annotator, flags)
+            _label(run, store, annotator, flags)
     return 0
 
 
 def _label(
     run: Path,
     store: stores.LabelStore,
-    choices: labelings.LabelChoices,
     annotator: str,
     flags: LabelFlags,
 ) -> None:
     """Write a sheet, or serve the page until somebody ends it."""
-    opened = labelings.open_labeling(run, store, choices)
+    opened = labelings.open_labeling(run, store, flags)
     for notice in opened.notices:
         printing.print_note(notice)
     if flags.sheet is not None and not annotator:

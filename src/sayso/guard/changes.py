@@ -6,7 +6,6 @@ all of them share one chance of a false alarm. The state is small and of the sam
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 
 from sayso.datasets.tables import decode_text, parse_json, unreadable, whole
 from sayso.guard.baseline import Baseline, Bound, Counts
+from sayso.guard.choices import WatchOptions
 from sayso.guard.growing import LONGEST_LINE, LogPlace
 from sayso.guard.history import RateHistory
 from sayso.guard.late_labels import RecentAnswers
@@ -27,39 +27,12 @@ from sayso.metrics.alarms import AlarmState, ChangeAlarm, smallest_rise
 from sayso.records import InputError
 from sayso.storage.atomic import replacing
 
-#: a chance of a false alarm over the whole log, and answers within which a change should be seen
-ALPHA, WITHIN = 0.05, 1000
-#: answers between two summaries
-EVERY_ANSWERS = 10_000
+#: answers within which a change should be seen
+WITHIN = 1000
 #: lines that cannot be used, without a single one that can, after which a log is no log of answers
 HOPELESS = 100
 #: kinds of lines that cannot be used, which are counted apart
 MOST_KINDS = 20
-
-
-@dataclasses.dataclass(frozen=True)
-class WatchOptions:
-    """How a log is watched.
-
-    ``rates`` are names of :data:`RATES` (none: all that the baseline has), ``alpha`` is the chance
-    of any false alarm over the whole log. ``guard`` is the file of a guard, ``keep_guard`` leaves
-    it as it is after an alarm. ``columns`` maps our names of fields to those of log and baseline,
-    and holds wherever the name is found.
-    ``method`` is the prompting method of a run that the baseline takes. A summary comes every
-    ``every`` answers (0: only at the end). ``state`` keeps what the watch knows, ``page`` is a page
-    of it. ``stop_at_alarm`` ends the call after a new alarm.
-    """
-
-    rates: tuple[str, ...] = ()
-    alpha: float = ALPHA
-    guard: Path | None = None
-    keep_guard: bool = False
-    columns: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    method: str = ""
-    every: int = EVERY_ANSWERS
-    state: Path | None = None
-    page: Path | None = None
-    stop_at_alarm: bool = False
 
 
 class WatchState(msgspec.Struct):

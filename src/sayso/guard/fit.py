@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from sayso.guard.choices import GuardChoices, Selection
 from sayso.guard.guard import GUARD_FORMAT, GuardFile, guard_in, written_guard
-from sayso.guard.labeled import LabeledAnswers, Selection, candidates, labeled_answers
+from sayso.guard.labeled import LabeledAnswers, candidates, labeled_answers
 from sayso.harmless import line
 from sayso.metrics.arrays import Floats, codes, count_codes
 from sayso.metrics.calibration import split_rows
@@ -49,19 +50,6 @@ CODES = {"limit": 0, "useless": 1, "few": 3}
 CURVE_ROWS = 10
 #: the least probability of an error that a score of its own kind is called the wrong way around
 TURNED = 0.4
-
-
-class GuardChoices(NamedTuple):
-    """What is promised, with what confidence, and where the guard is written.
-
-    ``out`` defaults to ``guard.json`` in the run folder, or beside the file.
-    """
-
-    max_error: float = 0.05
-    confidence: float = 0.95
-    otherwise: Literal["decline", "ask"] = "decline"
-    out: Path | None = None
-    force: bool = False
 
 
 class FittedGuard(NamedTuple):

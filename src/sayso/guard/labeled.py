@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import numpy as np
@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.answer_rows import AnswerRow, person_verdict
-from sayso.datasets.columns import places_of
+from sayso.datasets.columns import check_column_map, places_of
+from sayso.guard.choices import Selection
 from sayso.guard.errors import answer_error, cluster_of
 from sayso.guard.guard import GIVEN
 from sayso.harmless import line
@@ -70,22 +71,6 @@ SHOWN = 4
 DECLINED, UNREAD, NOT_LABELED = "declined", "unread", "not labeled"
 #: chances of being labeled that differ by less than this factor are equal
 EQUAL = 1.0001
-
-
-class Selection(NamedTuple):
-    """Which answers and scores are taken, and by whom they are labeled."""
-
-    score: str = ""
-    form: str = ""
-    texts: str = ""
-    where: Mapping[str, str] = {}
-    columns: Mapping[str, str] = {}
-    golds: Path | None = None
-    gold_metric: str = "rules"
-    labeled_by: Literal["", "people", "judge"] = ""
-    nli: str | None = None
-    cache: Path | None = None
-    seed: int = 0
 
 
 class LabeledAnswers(NamedTuple):
@@ -152,7 +137,7 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
     notices: list[str] = []
     read: Run = stored_run(RunFolder.open(path))
     forms = load_rows(read, settings, judge)
-    form = chosen.form or next(iter(forms), "short")
+    form: str = chosen.form or next(iter(forms), "short")
     if form not in forms:
         raise InputError(f"{path} has no {form} answers: it has {', '.join(forms) or 'none'}")
     people = _people_of(path, form, chosen, notices)
@@ -266,22 +251,21 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
             "--labeled-by is for a run; in a file people's verdicts in 'human' count where there "
             "are any"
         )
-    metric = chosen.gold_metric
+    metric, where = chosen.gold_metric, _pairs(chosen.where)
+    named = check_column_map(chosen.columns)
     with contextlib.ExitStack() as stack:
         folder = chosen.cache or default_cache_folder()
         judges = {metric: graders(metric, folder, stack)[metric]}
-        known = [name for name in (chosen.score, chosen.texts, *chosen.where) if name]
+        known = [name for name in (chosen.score, chosen.texts, *where) if name]
         verdicts = [metric.removeprefix("file:")] if metric.startswith("file:") else []
-        opened = open_answer_file(
-            path, chosen.columns, golds=chosen.golds, known=[*known, *verdicts]
-        )
-        rows = _read_rows(opened.rows, chosen, path)
+        opened = open_answer_file(path, named, golds=chosen.golds, known=[*known, *verdicts])
+        rows = _read_rows(opened.rows, where, metric, path)
         tools = Toolbox(nli=chosen.nli, cache=folder)
         stack.enter_context(contextlib.closing(tools))
         values, needs, stored = _values(rows, chosen, tools)
         people = any(row.human is not None for row in rows)
         if people:
-            said, why = _by_people(rows), [_unlabeled(row, chosen.columns) for row in rows]
+            said, why = _by_people(rows), [_unlabeled(row, named) for row in rows]
         else:
             graded = judges[metric](rows)
             said = _by_metric(rows, graded, metric)
@@ -304,7 +288,7 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
             needs,
             board,
             "people" if people else SIGNATURE if metric == "rules" else metric,
-            f"{path.name}{_said(chosen.where)}",
+            f"{path.name}{_said(where)}",
             next((row.model for row in rows if row.model), ""),
             f"labels:{decides}|{tools.signature}".rstrip("|"),
             meaning,
@@ -315,18 +299,20 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
     )
 
 
-def _read_rows(found: Iterable[AnswerRow], chosen: Selection, path: Path) -> list[AnswerRow]:
+def _read_rows(
+    found: Iterable[AnswerRow], where: Mapping[str, str], metric: str, path: Path
+) -> list[AnswerRow]:
     """Return the rows of a file that are chosen. Raises InputError where they cannot be used."""
-    rows = list(islice(_where(found, chosen.where, path), MOST_ROWS + 1))
+    rows = list(islice(_where(found, where, path), MOST_ROWS + 1))
     if not rows:
-        raise InputError(f"{path}: contains no answers{_said(chosen.where)}")
+        raise InputError(f"{path}: contains no answers{_said(where)}")
     if len(rows) > MOST_ROWS:
         raise InputError(
             f"{path} has more than {MOST_ROWS:,} rows: a guard needs fewer labels, so draw some at "
             "random"
         )
     _check_kinds(path, rows)
-    check_recorded_verdict(chosen.gold_metric, rows)
+    check_recorded_verdict(metric, rows)
     return rows
 
 
@@ -347,6 +333,21 @@ def _board_of_file(
     table.add(number_rows(table.names, numbers))
     table.put(f"correct:{decides}", correct)
     return leaderboard_of(table, names, [], decides, seed, texts=RowTexts(rows))
+
+
+def _pairs(where: str | Mapping[str, str]) -> Mapping[str, str]:
+    """Return NAME=VALUE,NAME=VALUE as a mapping. Raises InputError."""
+    if not isinstance(where, str):
+        return where
+    pairs: dict[str, str] = {}
+    for part in filter(None, map(str.strip, where.split(","))):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not name or not equals:
+            raise InputError(f"--where {part!r}: expected NAME=VALUE")
+        if name in pairs:
+            raise InputError(f"--where names {name} twice")
+        pairs[name] = value
+    return pairs
 
 
 def _said(where: Mapping[str, str]) -> str:

@@ -68,9 +68,11 @@ SCORED_FIELDS = ("token_logprobs", "token_entropies", "samples", "stated_confide
 EMPTY_LINE = "no answer, stance, score or label"
 
 
-def log_columns(text: str) -> dict[str, str]:
-    """Read ``answer=response,score=perplexity``: names of fields of a log. Raises InputError."""
-    return columns_of(text, (*COLUMNS, *LOG_FIELDS))
+def log_columns(columns: str | Mapping[str, str]) -> dict[str, str]:
+    """Return names of fields of a log, ``answer=response,score=perplexity``. Raises InputError."""
+    if not isinstance(columns, str):
+        return dict(columns)
+    return columns_of(columns, (*COLUMNS, *LOG_FIELDS))
 
 
 class BadValue(NamedTuple):

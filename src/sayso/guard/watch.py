@@ -6,6 +6,7 @@ next call goes on, and withdraws the promise of a guard at an alarm.
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 import threading
 import time
@@ -16,7 +17,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from sayso.guard.baseline import read_baseline
-from sayso.guard.changes import Watching, WatchOptions, kept_state
+from sayso.guard.changes import Watching, kept_state
+from sayso.guard.choices import WatchOptions
 from sayso.guard.events import (
     alarm_event,
     closing_sentences,
@@ -26,7 +28,7 @@ from sayso.guard.events import (
 )
 from sayso.guard.growing import GrowingLog
 from sayso.guard.guard import Guard, guard_in
-from sayso.guard.log_answers import RATES, AnswerReader
+from sayso.guard.log_answers import RATES, AnswerReader, log_columns
 from sayso.later import Later
 from sayso.records import InputError
 
@@ -61,9 +63,11 @@ def watch(
     read, for a baseline with nothing to watch, and for a log of which no line can be used.
     """
     place, earlier = Path(log), Path(against)
+    rates = tuple(name.strip() for text in options.rates for name in text.split(","))
+    options = dataclasses.replace(options, rates=tuple(filter(None, rates)))
     _check_options(options)
     guard = _guard(earlier, options)
-    reader = AnswerReader(options.columns, guard)
+    reader = AnswerReader(log_columns(options.columns), guard)
     baseline = read_baseline(earlier, options.method, reader)
     state = kept_state(options.state)
     watching = Watching(place, baseline, reader, options, state)

@@ -14,6 +14,7 @@ import msgspec
 
 from sayso.harmless import line
 from sayso.judges.judge import credit_withholding
+from sayso.people.choices import LabelChoices
 from sayso.people.guide import GUIDES
 from sayso.people.items import (
     ALL,
@@ -64,20 +65,6 @@ TEXTS: dict[Kind, tuple[str, ...]] = {
 LONGEST_LOOK = 600.0
 #: rows of a file that a message names
 MOST_NAMED = 5
-
-
-class LabelChoices(NamedTuple):
-    """What is labeled and how it is drawn; "" and ``None``: as before, or the default."""
-
-    kind: str = ""
-    stage: str = ""
-    method: str = ""
-    design: str = ""
-    n: int = 100
-    shared: int | None = None
-    seed: int | None = None
-    #: draw by another design or seed although people labeled items of the one in use
-    force: bool = False
 
 
 class WorkItem(NamedTuple):
@@ -292,7 +279,7 @@ def _design(
             "the run was judged again, or asked for more, since items were drawn: new ones are "
             "drawn; earlier labels are kept"
         )
-    fits = [d for d in same if choices.design in ("", d.name) and choices.seed in (None, d.seed)]
+    fits = [d for d in same if choices.design in (None, d.name) and choices.seed in (None, d.seed)]
     if fits:
         design = fits[-1]
         if choices.shared is not None and choices.shared != design.shared:
