@@ -506,7 +506,7 @@ def test_a_run_in_files_keeps_to_its_limit_and_goes_on(
 
 
 def test_files_are_for_endpoints() -> None:
-    with pytest.raises(InputError, match="batch-files is for endpoints, and this run uses none"):
+    with pytest.raises(InputError, match="batch_files is for endpoints, and this run uses none"):
         sayso.run("uncle", batch_files=True, limit=2)
     with pytest.raises(InputError, match="batch files and --set engine=ray do not work together"):
         sayso.run("uncle", model="http://a/v1#m", batch_files=True, engine="ray", limit=2)

@@ -238,5 +238,5 @@ def test_flags_that_mean_nothing_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="expected true or false"):
         run(tmp_path, Served(), **{name: "yes"})
     if name == "stale_ok":
-        with pytest.raises(InputError, match="stale-ok is for endpoints"):
+        with pytest.raises(InputError, match="stale_ok is for endpoints"):
             run(tmp_path, KNOWING.engine(), stale_ok=True)

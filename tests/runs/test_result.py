@@ -289,7 +289,7 @@ def test_settings_change_the_options_that_were_given(tmp_path: Path) -> None:
         ({"resample": 100}, r"did you mean resamples\?"),
         ({"zzzz": 3}, r"'zzzz' is unknown; known: probe\.k, "),
         ({"limit": 3}, r"limit is not a setting of uncle .*: sayso\.run\(limit=\.\.\.\)"),
-        ({"probe.k": "3"}, r"probe\.k is '3'; expected int"),
+        ({"probe.k": "3"}, r"probe\.k is '3'; expected a whole number"),
         ({"probe.k": 0}, r"probe\.k is 0; expected 1 to"),
         ({"probe.unc": "maybe"}, r"probe\.unc is 'maybe'; expected one of"),
         ({3: 3}, r"setting 3: expected a name, such as 'probe\.k'"),

@@ -52,6 +52,6 @@ def test_commands_work_on_the_run(
     assert cli.execute(["compare", folder, folder, "--set", "resamples=100"]) == 0
     assert "0.00 [0.00, 0.00]" in " ".join(capsys.readouterr().out.split())
     assert cli.execute(["measure", folder, "--set", "probe.k=3"]) == 2
-    assert "probe.k is not a setting of this run" in capsys.readouterr().err
+    assert "setting 'probe.k' is unknown" in capsys.readouterr().err
     assert cli.execute(["run", "selective", "--nli", "no/such-model-here", "--limit", "2"]) == 2
     assert "no/such-model-here" in capsys.readouterr().err
