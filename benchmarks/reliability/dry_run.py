@@ -52,14 +52,14 @@ VARIANTS: dict[str, str] = {
     "selective": "run selective",
     "selective, NLI": "run selective --judge {url}#judge --nli llm:{url}#nli",
     "selective, elicit": (
-        "run selective --set elicit=true --scores all --set panel={url}#panel "
+        "run selective --set elicit=true --set scores=all --set panel={url}#panel "
         "--answer-metrics llm_blind:{url}#blind"
     ),
     "faithfulness": "run faithfulness",
     "faithfulness, judge": "run faithfulness --judge {url}#judge",
     "self_known": "run self_known",
     "self_known, judge": "run self_known --judge {url}#judge",
-    "self_known, revise": "run self_known --set remedy=revise --set retrieval=true --draws.k 2",
+    "self_known, revise": "run self_known --set remedy=revise --set retrieval=true --set draws.k=2",
     "self_known, cautious": "run self_known --set answer.decoding=cautious --set modes=none",
     "study": "study --models builtin --protocols uncle selective faithfulness",
     "study, judge": "study --models builtin --protocols selective self_known --judge {url}#judge",
