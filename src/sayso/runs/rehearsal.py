@@ -163,7 +163,8 @@ class RehearsedEngine(EngineWrapper):
     ) -> Iterator[tuple[int, Generation]]:
         """Count what would be read, each once."""
         for request, text in items:
-            key = content_hash([self.identity, request_key(request, ""), *text])
+            given = text if isinstance(text, str) else list(text)
+            key = content_hash([self.identity, request, given])
             self.book.note_read("reads", key)
         yield from ((index, not_asked(request)) for index, (request, _) in enumerate(items))
 

@@ -38,7 +38,9 @@ from sayso.protocols.faithfulness.verdicts import (
     ContradictionJudge,
     ReadsContradiction,
     ReadsWording,
+    RehearsedContradiction,
     RehearsedWording,
+    RulesContradiction,
     ThoughtJudge,
     WordingJudge,
     ambiguity_verdicts,
@@ -92,11 +94,11 @@ def open_readers(settings: Settings, run: Run) -> AnswerReaders:
             open_wording(settings.decisive, run.judge, folder),
             open_contradiction(settings.contradict, run.judge, meaning, folder),
         )
-        return (
-            readers._replace(wording=RehearsedWording(readers.wording))
-            if run.rehearses
-            else readers
-        )
+        if run.rehearses:
+            readers = readers._replace(wording=RehearsedWording(readers.wording))
+            if isinstance(readers.contradiction, RulesContradiction):
+                readers = readers._replace(contradiction=RehearsedContradiction())
+        return readers
 
     return run.once("readers of faithfulness", opened)
 
