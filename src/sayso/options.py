@@ -52,17 +52,20 @@ def option(
     flag: str = "",
     old: str = "",
     stage: str = "",
+    off: bool = False,
+    shrinks: bool = False,
 ) -> Any:
     """Declare a field of options.
 
     ``use`` says whom it is for: a model in this process, "here"; if only the one that answers is
     meant, "answering"; an "endpoint"; a model that is a "judge". A ``main`` one has a flag, named
     like the field or ``flag``, which takes ``many`` values at once; ``old`` is a name that it had.
-    ``stage`` is "measure" for what only changes how stored answers are counted.
+    ``stage`` is "measure" for what only changes how stored answers are counted. One that is ``off``
+    asks nothing unless it is changed; one that ``shrinks`` can be lowered where answers are stored.
     """
     about = {
         "help": help, "use": use, "main": main, "many": many, "flag": flag, "old": old,
-        "stage": stage,
+        "stage": stage, "off": off, "shrinks": shrinks,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=about)
 

@@ -84,7 +84,7 @@ def _measure(run: RunFolder, /, *, flags: ShownFlags, settings: Mapping[str, Any
 def _measurable(plan: Protocol) -> Iterator[OptionField]:
     """Yield a protocol's settings, without the help of those that :func:`measure` refuses."""
     for field in fields_of(plan.Settings):
-        can = field.about["stage"] == "measure" or field.name in plan.may_shrink
+        can = field.about["stage"] == "measure" or field.about["shrinks"]
         about = {**field.about, "main": False, "help": field.about["help"] * can}
         yield field._replace(about=about)
 

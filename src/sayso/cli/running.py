@@ -84,8 +84,8 @@ def _exit_code(done: Sequence[Result]) -> int:
 
 def _run_answers(common: RunFlags, plan: Protocol, options: Any) -> int:
     """Run a protocol on answers that exist, a run for each model in the files."""
-    texts = list(texts_of(common, plan, options)) if plan.reads_texts else []
-    jobs = [] if plan.reads_texts else common.recorded_jobs(plan.name, options)
+    texts = list(texts_of(common, plan, options)) if "texts" in plan.needs else []
+    jobs = [] if "texts" in plan.needs else common.recorded_jobs(plan.name, options)
     several = len(texts) + len(jobs) > 1
     if several:
         _check_several(common)
@@ -152,7 +152,7 @@ def _run_all_answers(common: RunFlags) -> int:
         out = place_inside(common.out, name) if common.out is not None else None
         own, options = dataclasses.replace(common, out=out), plan.Settings()
         try:
-            if plan.reads_texts and not any(
+            if "texts" in plan.needs and not any(
                 t.system.labeled for t in from_files.texts_by_model(own.answers)
             ):
                 raise Unsuited(

@@ -55,7 +55,6 @@ from sayso.records import (
     Question,
     Request,
     Results,
-    Score,
     Signature,
     Slice,
     Verdict,
@@ -233,12 +232,6 @@ class Run(typing.Protocol):
     def engine(self, name: str) -> Engine:
         """Return a further model by name, behind the run's cache and limit on money."""
 
-    def keep(self, stage: str, scores: Sequence[Score]) -> None:
-        """Store the scores of this stage's answers."""
-
-    def scores(self, stage: str) -> list[Score]:
-        """Read stored scores."""
-
     def keep_states(
         self, name: str, ids: Sequence[str], source: str, blocks: Iterable[NDArray[np.float16]]
     ) -> None:
@@ -263,12 +256,6 @@ class Run(typing.Protocol):
 
     def has(self, table: str) -> bool:
         """Tell whether a table, such as ``generations/short``, is stored."""
-
-    def freeze(self, stage: str, base: str, *, whole: bool = True) -> None:
-        """Copy a stage's answers and verdicts from the run folder ``base`` into this one.
-
-        ``whole``: it must answer every short question.
-        """
 
     def signature(self, **parts: str) -> Signature:
         """Return the settings behind a number: the given ones and the run's own."""
@@ -458,12 +445,12 @@ class Protocol:
 
     ``name`` is its package and command, ``question`` what it answers: the command's help;
     ``metrics`` declares its numbers. The module docstring says what the functions do.
-    ``off_by_default`` names settings that ask nothing unless they are changed, ``may_shrink``
-    settings that ``sayso measure`` may lower, ``signed_prompts`` entries of ``prompts`` that stand
-    in every signature beside ``signature``. Draws of the stage ``draws_stage`` count as
-    independent: a run says so where they repeat.
-    ``asked`` returns the questions of a data set that it asks, with further ones that it makes of
-    them; ``needs_golds`` refuses data without answers, ``asks_anew`` answers on record.
+    ``signed_prompts`` are entries of ``prompts`` that stand in every signature beside
+    ``signature``. Draws of the stage ``draws_stage`` count as independent: a run says so where they
+    repeat.
+    ``needs`` says what it cannot do without: "golds", of answers on record "draws" or "texts", or
+    "asking", which answers on record do not allow. ``asked`` returns the questions of a data set
+    that it asks, with further ones that it makes of them.
     ``instead`` pairs numbers of other protocols with the own number that a user may mean.
     ``main_method`` is the method of the answers that its main numbers are of.
     """
@@ -500,23 +487,14 @@ class Protocol:
     shown_passages: Callable[[Sequence[Question], str], Mapping[str, str]] = (
         lambda questions, stage: {q.id: q.context for q in questions if q.context}
     )
-    off_by_default: tuple[str, ...] = ()
-    may_shrink: tuple[str, ...] = ()
     signed_prompts: tuple[str, ...] = ()
     draws_stage: str = ""
     main_method: str = "plain"
     instead: tuple[tuple[str, str], ...] = ()
     asked: Callable[[Dataset, Any], Dataset] = lambda data, settings: data
-    needs_golds: bool = False
-    asks_anew: bool = False
-    #: without draws there is nothing to measure
-    needs_draws: bool = False
+    needs: frozenset[str] = frozenset()
     #: fills in settings that depend on the name of the data set and on ``limit``
     fit_to_data: Callable[[Any, str, int | None], Any] = lambda settings, data, limit: settings
-    #: its answers on record are long texts, with a reader of their own
-    reads_texts: bool = False
-    #: which recording in a file of answers stands for a request
-    recorded: Callable[[Ask], tuple[str, int] | None] = recording_of
     #: which draws of a question its row of the table of answers shows
     probing: Callable[[Any], Probing] = lambda settings: Probing()
     #: says, in a caution that begins with MISFIT, that a run's questions were too hard or too easy

@@ -24,9 +24,9 @@ Resamples = Annotated[int, Meta(ge=100, le=1_000_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**63)]
 
 
-def collect_field(default: Any, help: str, *, main: bool = False, flag: str = "") -> Any:
-    """Declare a field that changes what is asked of the model."""
-    return option(default, help, main=main, flag=flag, stage="collect")
+def collect_field(default: Any, help: str, **about: Any) -> Any:
+    """Declare a field that changes what is asked of the model; ``about`` as in :func:`option`."""
+    return option(default, help, stage="collect", **about)
 
 
 def measure_field(default: Any, help: str) -> Any:

@@ -332,7 +332,7 @@ def _check_kind(job: Job) -> None:
     """Refuse data that by its kind lacks what the protocol asks about, unread. Raises Unsuited."""
     data = job.data_set.partition("#")[0]
     entry = None if is_recorded(job) else datasets.CATALOGUE.get(datasets.catalogue_kind(data))
-    if job.plan.needs_golds and entry is not None and job.protocol not in entry.suits:
+    if "golds" in job.plan.needs and entry is not None and job.protocol not in entry.suits:
         raise Unsuited(
             f"{job.protocol} needs to know which answers are right, and {data} has no questions "
             f"with true answers; use `sayso run {entry.suits[0]}`"
@@ -342,7 +342,7 @@ def _check_kind(job: Job) -> None:
 def check_data(job: Job, data: Dataset) -> None:
     """Refuse data that lacks what the protocol asks about. Raises Unsuited."""
     graded = any(q.golds or q.answerable is not None for q in data.short)
-    if not job.plan.needs_golds or graded or job.judge == PEOPLE:
+    if "golds" not in job.plan.needs or graded or job.judge == PEOPLE:
         return
     needs = f"{job.protocol} needs to know which answers are right, and {data.name} has"
     if isinstance(job.model, RecordedEngine):
@@ -482,8 +482,8 @@ def folder_name(manifest: Manifest) -> str:
     Settings that are off ask nothing and change no name.
     """
     (name,) = manifest.protocols
-    plan = PROTOCOLS[name]
-    off = {k: v for k, v in as_dict(plan.Settings()).items() if k in plan.off_by_default}
+    fields = fields_of(PROTOCOLS[name].Settings)
+    off = {field.name: field.value for field in fields if field.about["off"]}
     parts = {k: v for k, v in what_is_asked(manifest).items() if k not in off or v != off[k]}
     key = content_id([parts, manifest.judge_signature])[:8]
     model = "".join(c if c.isalnum() or c in "-_." else "-" for c in manifest.model_signature)

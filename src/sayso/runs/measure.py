@@ -102,7 +102,7 @@ def measure(
     for field in fields_of(chosen):
         name, value, old = field.name, field.value, before[field.name]
         numbers = isinstance(old, int) and isinstance(value, int)
-        smaller = name in plan.may_shrink and numbers and 0 < value < old
+        smaller = field.about["shrinks"] and numbers and 0 < value < old
         if field.about["stage"] != "measure" and value != old and not smaller:
             raise InputError(
                 f"setting {name} changes what is asked: this run has {old!r}, and {value!r} "

@@ -27,7 +27,7 @@ from sayso.harmless import line
 from sayso.judges.judge import WITHHELD, Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.options import LogprobKind, Value, as_dict, replace
-from sayso.protocols.protocol import Ask, Protocol, Unsuited
+from sayso.protocols.protocol import Ask, Protocol, Unsuited, recording_of
 from sayso.records import Generation, InputError, Request, Score, Verdict, content_id
 from sayso.runs.stages import FolderRun
 from sayso.scores import SCORES, score_one
@@ -89,7 +89,7 @@ class RecordedEngine:
 
     def said(self, plan: Protocol, ask: Ask) -> Generation | None:
         """Return what is on record for a request; ``None`` where there is nothing."""
-        place = plan.recorded(ask)
+        place = recording_of(ask)
         row = self.model.rows.get(ask.question.id)
         if place is None or row is None:
             return None
@@ -172,17 +172,17 @@ def recorded_settings(chosen: Any, engine: RecordedEngine, judge: object) -> Any
 
 def check_record(plan: Protocol, engine: RecordedEngine, judge: object) -> None:
     """Refuse a protocol, or a judge, for which the record lacks something. Raises InputError."""
-    if plan.reads_texts:
+    if "texts" in plan.needs:
         raise Unsuited(
             f"{plan.name} reads long texts and the claims in them: sayso run {plan.name} "
             "--answers FILE"
         )
-    if plan.asks_anew:
+    if "asking" in plan.needs:
         raise Unsuited(
             f"{plan.name} asks every question several times, with and without a request to "
             "express uncertainty, and files of answers do not have that; use `sayso run selective`"
         )
-    if plan.needs_draws and not engine.model.draws:
+    if "draws" in plan.needs and not engine.model.draws:
         raise Unsuited(
             f"{plan.name} compares an answer with further draws of its question, and "
             f"{engine.name} has none: add a column samples"
@@ -273,7 +273,7 @@ def _cast(votes: Sequence[float]) -> str | None:
 
 def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, AnswerRow]]) -> None:
     """Store the score that stated confidences are, where the run computes it."""
-    scores = run.scores(form)
+    scores = run.table(f"scores/{form}", Score)
     some = [(g, row.stated) for g, row in rows if row.stated is not None]
     if not some or all(s.method != STATED for s in scores):
         return
@@ -283,7 +283,8 @@ def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, Ans
         samples = Samples(target=g.id, answer=None, stated={ONE_STEP: value})
         stated += score_one(samples, method).values()
     known = {"", *(score.target for score in stated)}
-    run.keep(form, [*(s for s in scores if s.method != STATED or s.target not in known), *stated])
+    kept = [s for s in scores if s.method != STATED or s.target not in known]
+    run.put(f"scores/{form}", [*kept, *stated], Score)
 
 
 class PeopleJudge:

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, cast
 
 import msgspec
@@ -35,7 +34,6 @@ from sayso.records import (
     Passage,
     Question,
     Request,
-    Score,
     Signature,
     Verdict,
     content_id,
@@ -221,15 +219,6 @@ class FolderRun:
             raise InputError(f"a stored run cannot ask {name}")
         return self.models(name)
 
-    def keep(self, stage: str, scores: Sequence[Score]) -> None:
-        """Store ``scores/<stage>``."""
-        with self.timed("store"):
-            self.folder.write(f"scores/{stage}", scores, Score)
-
-    def scores(self, stage: str) -> list[Score]:
-        """Read stored scores."""
-        return self.folder.read(f"scores/{stage}", Score)
-
     def keep_states(
         self, name: str, ids: Sequence[str], source: str, blocks: Iterable[NDArray[np.float16]]
     ) -> None:
@@ -267,31 +256,6 @@ class FolderRun:
     def has(self, table: str) -> bool:
         """Tell whether a table, such as ``generations/short``, is stored."""
         return self.folder.has(table)
-
-    def freeze(self, stage: str, base: str, *, whole: bool = True) -> None:
-        """Copy a stage from another run, whose answers to these questions then count.
-
-        ``whole``: it must answer every short question.
-        """
-        source = RunFolder.open(Path(base))
-        if not whole and not source.has(f"generations/{stage}"):
-            return
-        wanted = {q.id for q in self.questions}
-        answers = [
-            g for g in source.read(f"generations/{stage}", Generation) if g.question in wanted
-        ]
-        answered = {g.question for g in answers}
-        missing = [q for q in self.questions if not q.parts and q.id not in answered]
-        if missing and whole:
-            raise InputError(
-                f"known_from {base}: it has no {stage} answers for {len(missing)} of the "
-                f"questions, first {missing[0].text!r}; run it on the same data, limit and seed"
-            )
-        kept = {g.id for g in answers}
-        self.folder.write(f"generations/{stage}", answers, Generation)
-        if source.has(f"verdicts/{stage}"):
-            verdicts = [v for v in source.read(f"verdicts/{stage}", Verdict) if v.target in kept]
-            self.folder.write(f"verdicts/{stage}", verdicts, Verdict)
 
     def end(self) -> None:
         """Ask nothing more: from now on the run is read as it is stored."""

@@ -263,7 +263,7 @@ def _with_model(cell: GridCell, model: Any) -> GridCell:
     job = cell.job
     if not isinstance(model, _OnRecord):
         return cell._replace(job=dataclasses.replace(job, model=model))
-    if not job.plan.reads_texts:
+    if "texts" not in job.plan.needs:
         lacking = "" if model.answers else f"{cell.protocol} reads answers: {model.reason}"
         return cell._replace(
             job=dataclasses.replace(job, model=model.answers or ""), lacking=lacking
@@ -292,7 +292,7 @@ def _recorded(
     if not all(isinstance(file, str | PathLike) for file in listed):
         raise InputError(f"{place}: answers is {line(repr(files), 60)}; expected names of files")
     paths, columns = [Path(file) for file in listed], given.get("columns") or ""
-    wanted = {PROTOCOLS[name].reads_texts for name in protocols}
+    wanted = {"texts" in PROTOCOLS[name].needs for name in protocols}
     found: dict[str, _OnRecord] = {}
     reasons: list[InputError] = []  # long texts are no answers, and answers no texts
     if False in wanted:

@@ -62,8 +62,7 @@ FAITHFULNESS = Protocol(
     check_pair=_measure.check_methods,
     study_notes=_measure.study_notes,
     report=_report,
+    needs=frozenset({"draws"}),
     layouts=_layouts.layouts,
-    may_shrink=("draws.k",),
-    needs_draws=True,
     probing=lambda s: Probing("draws", s.draws.k),
 )

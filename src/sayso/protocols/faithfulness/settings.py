@@ -52,7 +52,7 @@ class FaithfulnessDraws:
     """The answers that tell how sure the model is (section 3: k = 20)."""
 
     k: Annotated[int, Meta(ge=1, le=MOST_DRAWS)] = collect_field(
-        20, "number of samples per short question"
+        20, "number of samples per short question", shrinks=True
     )
     temperature: Temperature = collect_field(
         1.0, "temperature of the samples (not stated in the paper)"

@@ -61,12 +61,11 @@ SELECTIVE = Protocol(
     numbers=_measure.numbers,
     free=settings.FREE,
     report=_report,
+    needs=frozenset({"golds"}),
     layouts=_layouts.layouts,
     shown_passages=_passages.shown_passages,
-    off_by_default=("answer_metrics", "elicit", "panel"),
     further_models=settings.further_models,
     instead=(("J", "abstention_gap"), ("J_within", "abstention_gap_within")),
-    needs_golds=True,
     probing=lambda s: Probing("draws", min(s.known_k, s.draws.k)),
     check_model=_scoring.check_state_place,
 )

@@ -245,7 +245,7 @@ def _rows(
     judge: str,
     state: Mapping[str, int],
 ) -> FormRows:
-    scores, reasons = _columns(run.scores(form), facts)
+    scores, reasons = _columns(run.table(f"scores/{form}", Score), facts)
     values, words, reference_words = _word_metrics(facts)
     labeled = _without_golds(facts, judge)
     wrong = _judged(facts, settings, judge, labeled=labeled)
@@ -357,7 +357,7 @@ def metrics_table_of(form: str) -> str:
 def _graded(run: Run, form: str, facts: list[_FactRow], settings: Settings) -> dict[str, Floats]:
     """Return what each answer metric that takes a model says of the facts, NaN for nothing."""
     names, table = further_metrics(settings), metrics_table_of(form)
-    stored = run.scores(table) if names and run.has(f"scores/{table}") else ()
+    stored = run.table(f"scores/{table}", Score) if names else ()
     found, none = _columns(stored, facts)[0], np.full(len(facts), np.nan)
     return {name: found.get(name, none) for name in names}
 

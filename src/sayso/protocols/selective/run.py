@@ -9,18 +9,12 @@ import msgspec
 
 from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.rules.judge import RulesJudge
-from sayso.protocols.pool import (
-    item_of,
-)
+from sayso.protocols.pool import item_of
 from sayso.protocols.probes import BlindRules, draws_by_question
 from sayso.protocols.protocol import Run, Step, stored_answers
 from sayso.protocols.selective.asks import SHOWN, SHOWN_DRAWS, requests
-from sayso.protocols.selective.passages import (
-    AGAIN,
-)
-from sayso.protocols.selective.rows import (
-    ungraded,
-)
+from sayso.protocols.selective.passages import AGAIN
+from sayso.protocols.selective.rows import ungraded
 from sayso.protocols.selective.scoring import (
     keep_metrics,
     open_further,
@@ -31,17 +25,8 @@ from sayso.protocols.selective.scoring import (
     tools_of,
     words_scores,
 )
-from sayso.protocols.selective.settings import (
-    FORMS,
-    Settings,
-)
-from sayso.records import (
-    Content,
-    Question,
-    Request,
-    Verdict,
-)
-from sayso.scores.collect import collect_evidence as collect_evidence
+from sayso.protocols.selective.settings import FORMS, Settings
+from sayso.records import Content, Question, Request, Score, Verdict
 
 
 def steps(questions: Sequence[Question], settings: Settings, seed: int) -> list[Step]:
@@ -89,7 +74,7 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
             ),
             *read_states(stage, facts, run, settings, scorers.engine),
         ]
-        run.keep(stage, scores)
+        run.put(f"scores/{stage}", scores, Score)
         keep_metrics(stage, facts, run, settings)
     run.tell(examples.notices if examples is not None else [])
 

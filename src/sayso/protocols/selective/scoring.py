@@ -105,7 +105,7 @@ def keep_metrics(stage: str, facts: Sequence[ScoredFact], run: Run, settings: Se
     if not metrics:
         return
     table = metrics_table_of(stage)
-    before = run.scores(table) if run.has(f"scores/{table}") else []
+    before = run.table(f"scores/{table}", Score)
     graded = {(s.target, s.method): s for s in before if s.value is not None}
     held = [f for f in facts if not is_blank(scored_text(f)) and f.question.golds]
     scores: list[Score] = []
@@ -131,7 +131,7 @@ def keep_metrics(stage: str, facts: Sequence[ScoredFact], run: Run, settings: Se
                 for problem, count in without.most_common()
             ]
         )
-    run.keep(table, scores)
+    run.put(f"scores/{table}", scores, Score)
 
 
 def scored_text(fact: ScoredFact) -> str:

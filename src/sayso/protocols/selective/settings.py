@@ -104,6 +104,7 @@ class Settings:
         "are asked; both",
         main=True,
         flag="--for",
+        off=True,
     )
     draws: SelectiveDraws = field(default_factory=SelectiveDraws)
     answer: SelectiveDecoding = field(default_factory=SelectiveDecoding)
@@ -136,16 +137,19 @@ class Settings:
         "additional answer metrics, separated by commas: bert_score (or bert_score:MODEL; needs "
         "the model's weights), llm_blind:MODEL (a model that sees the gold answers and the "
         "answer, but not the question, as in the paper; you pay for its requests)",
+        off=True,
     )
     elicit: bool = collect_field(
         False,
         "ask the model how confident it is in each short answer and whether the answer is true: "
         "seven more requests per answer; adds stated confidence and sampled P(True)",
+        off=True,
     )
     panel: str = collect_field(
         "",
         "for the score judge_panel: models, separated by commas, that judge each short answer "
         "without the gold answer",
+        off=True,
     )
     words: bool = collect_field(
         True, "also ask with an instruction to express uncertainty, to score the model's words"

@@ -57,17 +57,7 @@ SELF_KNOWN = Protocol(
     numbers=_measure.numbers,
     free=settings.FREE,
     report=_report,
+    needs=frozenset({"texts"}),
     layouts=_layouts.layouts,
-    reads_texts=True,
-    off_by_default=(
-        "retrieval",
-        "open_book",
-        "remedy",
-        "draws.k",
-        "keep_answered",
-        "answer.decoding",
-        "answer.candidates",
-        "answer.sure",
-    ),
     further_models=settings.further_models,
 )

@@ -381,7 +381,7 @@ def score_claims(
                 scores.append(Score(c.id, name, value[name](c, answers[c.generation])))
             except NoEvidence as reason:
                 scores.append(Score(c.id, name, problem=str(reason)))
-    run.keep("claims", scores)
+    run.put("scores/claims", scores, Score)
 
 
 def _held(

@@ -65,6 +65,7 @@ from sayso.protocols.shares import ones, share_of_rows
 from sayso.records import (
     ClaimQuestion,
     Estimate,
+    Score,
     Signature,
     Slice,
     Verdict,
@@ -916,7 +917,7 @@ def _scores(of: _MethodRows) -> Iterator[Declared]:
     row = {c.id: n for n, c in enumerate(texts.claims)}
     values = {name: np.full(len(row), np.nan) for name in CLAIM_SCORES}
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
-    for s in run.scores("claims"):
+    for s in run.table("scores/claims", Score):
         if s.target in row and s.value is None:
             reasons[s.method][s.problem or "no value"] += 1
         elif s.target in row and s.method in values:

@@ -58,14 +58,16 @@ class SelfKnownDecoding:
         "plain",
         "cautious: write every text once more, sentence by sentence, and keep the candidate whose "
         "names, dates and numbers the model finds most probable (a model in this process only)",
+        off=True,
     )
     candidates: Annotated[int, Meta(ge=1, le=100)] = collect_field(
-        4, "cautious: candidates for each sentence, the greedy one and draws at T=1"
+        4, "cautious: candidates for each sentence, the greedy one and draws at T=1", off=True
     )
     sure: Annotated[float, Meta(ge=0, le=1)] = collect_field(
         0.5,
         "cautious: probability of a sentence's least probable value below which the text ends; 0: "
         "it never ends for this",
+        off=True,
     )
 
 
@@ -74,7 +76,9 @@ class SelfKnownDraws:
     """Further answers, in which each claim is looked for (frequency, LUQ)."""
 
     k: Annotated[int, Meta(ge=0, le=1000)] = collect_field(
-        0, "number of further long answers per topic; 0: none, and no scores that need them"
+        0,
+        "number of further long answers per topic; 0: none, and no scores that need them",
+        off=True,
     )
     temperature: Temperature = collect_field(1.0, "temperature of these further answers")
 
@@ -94,6 +98,7 @@ class Settings:
         0,
         "keep so many of the texts that answer, drawn at random by --seed; 0: all (the paper keeps "
         "100)",
+        off=True,
     )
     knowledge: str = collect_field(
         "auto",
@@ -133,13 +138,17 @@ class Settings:
         "all", "average over all orders of a question's options, or use only the paper's order"
     )
     retrieval: bool = collect_field(
-        False, "write every text once more with passages from --knowledge before the prompt"
+        False,
+        "write every text once more with passages from --knowledge before the prompt",
+        off=True,
     )
     open_book: bool = collect_field(
-        False, "also show these passages when the model judges its claims"
+        False, "also show these passages when the model judges its claims", off=True
     )
     remedy: Literal["off", "revise"] = collect_field(
-        "off", "revise: let the model rewrite every text without the claims that it rejects"
+        "off",
+        "revise: let the model rewrite every text without the claims that it rejects",
+        off=True,
     )
     prompt_folder: str = collect_field("", "folder with your own prompts", main=True)
     noa: Literal["incorrect", "b_only", "missing"] = measure_field(

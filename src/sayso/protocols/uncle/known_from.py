@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sayso.engines.engine import Engine
+from sayso.protocols.protocol import Run
 from sayso.protocols.uncle.settings import Settings
-from sayso.records import InputError, Question
+from sayso.records import Generation, InputError, Question, Verdict
 from sayso.storage.run_folder import Manifest, RunFolder
 
 
@@ -77,3 +78,28 @@ def check_known_from(
         f"base model ({other.model_base}) is not this model's ({manifest.model_base}): read 'it "
         f"knew' as '{other.model} knew'.",
     )
+
+
+def take_probes(settings: Settings, run: Run) -> None:
+    """Copy the probes of another run, and their verdicts, where the settings name one.
+
+    Raises InputError where it has none for a question.
+    """
+    if settings.known_from == "self":
+        return
+    source = RunFolder.open(Path(settings.known_from))
+    wanted = {q.id for q in run.questions}
+    probes = source.read("generations/probe", Generation)
+    answers = [g for g in probes if g.question in wanted]
+    answered = {g.question for g in answers}
+    missing = [q for q in run.questions if not q.parts and q.id not in answered]
+    if missing:
+        raise InputError(
+            f"known_from {settings.known_from}: it has no probe answers for {len(missing)} of the "
+            f"questions, first {missing[0].text!r}; run it on the same data, limit and seed"
+        )
+    kept = {g.id for g in answers}
+    run.put("generations/probe", answers, Generation)
+    if source.has("verdicts/probe"):
+        verdicts = source.read("verdicts/probe", Verdict)
+        run.put("verdicts/probe", [v for v in verdicts if v.target in kept], Verdict)

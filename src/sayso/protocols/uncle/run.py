@@ -17,6 +17,7 @@ from sayso.protocols.pool import item_of, load_wording
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run, Step, stored_answers
 from sayso.protocols.settings import folder_setting
+from sayso.protocols.uncle.known_from import take_probes
 from sayso.protocols.uncle.settings import (
     ANSWER_SAMPLE,
     FORMS,
@@ -32,7 +33,7 @@ def steps(questions: Sequence[Question], settings: Settings, seed: int) -> list[
     """Return the protocol: everything is asked in one call, revisions in a second, then judged."""
     asks = [*answer_asks(questions, settings, seed), *method_asks(questions, settings, seed)]
     return [
-        Step("probes of another run", partial(freeze_probes, settings)),
+        Step("probes of another run", partial(take_probes, settings)),
         Step("answers", asks=asks),
         Step("revisions", partial(ask_revisions, settings, seed)),
         Step("verdicts", partial(judge_answers, settings)),
@@ -110,12 +111,6 @@ def method_asks(
 
 
 # ---- what is done with answers
-
-
-def freeze_probes(settings: Settings, run: Run) -> None:
-    """Take the probes of another run where the settings name one (``known_from``)."""
-    if settings.known_from != "self":
-        run.freeze("probe", settings.known_from)
 
 
 def ask_revisions(settings: Settings, seed: int, run: Run) -> None:

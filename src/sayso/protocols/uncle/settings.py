@@ -43,7 +43,7 @@ class KnowledgeProbe:
     """What decides whether a fact is known (section 4, "knowledge probing")."""
 
     k: Annotated[int, Meta(ge=1, le=MOST_PROBES)] = collect_field(
-        5, "number of samples per short question"
+        5, "number of samples per short question", shrinks=True
     )
     temperature: Temperature = collect_field(1.0, "temperature of the samples")
     unc: Literal["unknown", "dropped_official", "excluded"] = measure_field(
@@ -85,13 +85,14 @@ class Settings:
     prompts: Literal["shared", "paper"] = collect_field(
         "shared", "shared: one set of answers for all protocols; paper: the paper's token limit"
     )
-    short_only: bool = collect_field(False, "ask short questions only, no paragraphs")
+    short_only: bool = collect_field(False, "ask short questions only, no paragraphs", off=True)
     prompt_folder: str = collect_field("", "folder with your own prompts", main=True)
     methods: str = collect_field(
         "",
         "further prompting methods, separated by commas: "
         "unc_few, pair_few, self_refine, granularity, uncertainty, metacognitive",
         main=True,
+        off=True,
     )
     omit_long: Literal["NS", "separate"] = measure_field(
         "NS",
