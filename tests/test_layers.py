@@ -578,12 +578,12 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 18_714,
+    "protocols": 18_700,
     "judges": 17_149,
     "engines": 12_083,
     "train": 6_835,
     "metrics": 9_374,
-    "runs": 6_904,
+    "runs": 6_892,
     "datasets": 5_822,
     "report": 4_313,
     "cli": 3_818,
@@ -596,7 +596,7 @@ BUDGET = {
     "storage": 2_486,
     "checks": 1_739,
     "retrieval": 1_579,
-    "sayso": 2_080,
+    "sayso": 2_083,
     "assertions": 1_574,
     "inspect_ai_tools": 1_414,
     "prompts": 1_098,

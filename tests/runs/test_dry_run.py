@@ -27,7 +27,7 @@ from sayso.runs.dry_run import (
     plan_text,
 )
 from sayso.runs.job import Job, with_settings
-from sayso.runs.run import execute_job
+from sayso.runs.run import execute_job, foreseen, open_job
 from sayso.runs.tools import ScoringCount
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, facts, records, write
@@ -350,3 +350,23 @@ def test_scoring_tells_how_many_texts_were_read() -> None:
     counted.add(pairs=1200)
     assert told[0].endswith("3 texts read")
     assert told[1].endswith("3 texts read, 1,200 pairs compared")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "chosen"),
+    [("faithfulness", {"ambiguous": "judge", "draws.k": 2}), ("self_known", {"retrieval": True})],
+)
+def test_what_is_asked_after_a_reading_is_foreseen(
+    tmp_path: Path, protocol: str, chosen: dict[str, object]
+) -> None:
+    """Else nobody would see that another model answers now than the one in the cache."""
+    given = with_settings(
+        dataclasses.replace(
+            job(tmp_path, MIND.engine("base"), judge_engine(truthful)),
+            protocol=protocol, options=None,
+        ),
+        {"resamples": 100, **chosen},
+    )  # fmt: skip
+    with open_job(given, learn=False) as opened:
+        stages = {ask.stage for ask in foreseen(opened)}
+    assert stages >= ({"short", "draws"} if protocol == "faithfulness" else {"long"})

@@ -31,10 +31,10 @@ from sayso.runs.rehearsal import Book, Rehearsal, Rehearsed, rehearse
 from sayso.runs.run import (
     OpenJob,
     check_folders,
-    foreseen,
     further_models,
     manifest_of,
     open_job,
+    shaped,
     size_of,
     unlisted,
     world_caution,
@@ -210,9 +210,11 @@ def estimate_job(
     (job,), _ = with_period([job])
     with open_job(job, progress, learn=False) as opened:
         check_folders(opened)
-        asks, recorded = _on_record(opened, foreseen(opened))
-        questions, scale = _sampled(job, opened.data.questions)
-        steps = job.plan.steps(questions, job.settings, job.request_seed)
+        every, chosen, seed = opened.data.questions, job.settings, job.request_seed
+        first = shaped(first_asks(job.plan.steps(every, chosen, seed)), opened.model)
+        asks, recorded = _on_record(opened, first)
+        questions, scale = _sampled(job, every)
+        steps = job.plan.steps(questions, chosen, seed)
         with contextlib.closing(further_models(opened, learn=False)) as further:
             judge = OpenJudge(opened.judge, opened.judge_engine)
             of = Rehearsed(job, manifest_of(opened), questions, opened.model, judge, further)

@@ -88,6 +88,8 @@ class Book:
         self.step = "claims"  # what texts that are there are read for
         self.stages: dict[tuple[str, str], dict[bytes, Request]] = {}
         self.kept: dict[bytes, Generation] = {}
+        #: what was asked of the subject for a question
+        self.asks: list[Ask] = []
         self.reads: Counter[tuple[str, str]] = Counter()
         self.engines: dict[str, CachedEngine] = {}
         self._seen = set(seen)
@@ -356,6 +358,7 @@ class Rehearsal(FolderRun):
 
     def ask(self, asks: Sequence[Ask]) -> dict[str, list[Generation]]:
         """Answer from the cache, or with stand-ins."""
+        self.book.asks += asks
         if (one := self._subject) is not None:
             one.asks |= {request_key(one.shape(a.request), one.identity): a for a in asks}
         return super().ask(asks)

@@ -73,6 +73,7 @@ from sayso.runs.recorded import (
     keep_beside,
     lacking_for_scores,
 )
+from sayso.runs.rehearsal import Rehearsal, Rehearsed, rehearse
 from sayso.runs.result import Result
 from sayso.runs.stages import FolderRun, VerdictCounts, check_any_read, now, unread_run_cautions
 from sayso.runs.tools import FurtherModels, KnowledgeSources, RunTools
@@ -464,10 +465,26 @@ def _look_into_cache(opened: OpenJob) -> tuple[list[Request], SameModel]:
 
 
 def foreseen(opened: OpenJob) -> list[Ask]:
-    """Return what the stages of a run will ask, as far as no answer decides it."""
+    """Return what the steps of a run will ask, as far as no answer decides it.
+
+    Where somebody reads first what is to be asked about, the steps are rehearsed.
+    """
     job = opened.job
-    asks = first_asks(job.plan.steps(opened.data.questions, job.settings, job.request_seed))
-    return [ask._replace(request=opened.model.shape(ask.request)) for ask in asks]
+    steps = job.plan.steps(opened.data.questions, job.settings, job.request_seed)
+    asks = first_asks(steps)
+    if not asks:
+        with contextlib.closing(further_models(opened, learn=False)) as further:
+            judge = OpenJudge(opened.judge, opened.judge_engine)
+            manifest = manifest_of(opened)
+            of = Rehearsed(job, manifest, opened.data.questions, opened.model, judge, further)
+            (book, _) = rehearse(of, lambda limit: (1, 1), (), partial(Rehearsal.walk, steps=steps))
+        asks = book.asks
+    return shaped(asks, opened.model)
+
+
+def shaped(asks: Sequence[Ask], model: CachedEngine) -> list[Ask]:
+    """Return requests as a model gets them: with its system prompt, and how it is to think."""
+    return [ask._replace(request=model.shape(ask.request)) for ask in asks]
 
 
 def further_models(opened: OpenJob, *, learn: bool = True) -> FurtherModels:
