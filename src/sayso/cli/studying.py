@@ -21,7 +21,7 @@ from sayso.records import InputError, content_id
 from sayso.report.formats import Wanted, write_files
 from sayso.report.number_tables import NumberTable, grid, json_rows, render_table
 from sayso.report.numbers import json_text
-from sayso.runs.dry_run import RunEstimate, between, money, total_text
+from sayso.runs.dry_run import RunEstimate, between, money, reads_text, total_text
 from sayso.runs.result import lost_answers
 from sayso.storage.run_folder import FIGURES
 from sayso.storage.yaml_file import read_yaml
@@ -227,7 +227,7 @@ def _tables(found: Study, names: Sequence[str]) -> tuple[list[NumberTable], list
     return tables, named
 
 
-def _tokens(plan: RunEstimate, kind: str) -> str:
+def _sum_of(plan: RunEstimate, kind: str) -> str:
     return between([sum(getattr(s, kind)[end] for s in plan.stages) for end in (0, 1)])
 
 
@@ -244,10 +244,10 @@ def _price(study: Grid, *, as_json: bool) -> None:
     for text in dict.fromkeys(c for plan in price.plans.values() for c in plan.cautions):
         print(f"! {text}")
     columns: dict[str, Callable[[RunEstimate], str]] = {
-        "requests": lambda plan: f"{sum(s.requests.high for s in plan.stages):,.0f}",
+        "requests": lambda plan: _sum_of(plan, "requests"),
         "in the cache": lambda plan: f"{sum(s.cached for s in plan.stages):,}",
-        "prompt tokens": lambda plan: _tokens(plan, "prompt_tokens"),
-        "answer tokens": lambda plan: _tokens(plan, "completion_tokens"),
+        "prompt tokens": lambda plan: _sum_of(plan, "prompt_tokens"),
+        "answer tokens": lambda plan: _sum_of(plan, "completion_tokens"),
         "price": _price_of,
     }
     without = {
@@ -265,6 +265,8 @@ def _price(study: Grid, *, as_json: bool) -> None:
     render_table(shown, Console())
     print(total_text(price.total))
     print("Requests that several cells share are paid for once and counted for the first of them.")
+    for text in reads_text([one for plan in price.plans.values() for one in plan.reads]):
+        print(text)
     left_out = [(study.cells[n], reason) for n, reason in price.left_out.items()]
     _note_left_out(
         [CellOutcome(c.model, c.data, c.protocol, "", "left out", r) for c, r in left_out]

@@ -293,7 +293,7 @@ def estimate_walk(
         prices=prices,
         dollars=_sum(stage.dollars for stage in stages),
         reads=reads,
-        notes=(ASSUMED, *_reads_text(reads), *_ranges(of.judge, scale), *_untried(job)),
+        notes=(ASSUMED, *reads_text(reads), *_ranges(of.judge, scale), *_untried(job)),
         cautions=tuple(unlisted(of.model, of.judge.engine)),
     )
 
@@ -364,7 +364,7 @@ def _reads(books: tuple[Book, Book], scale: float) -> Iterator[ReadEstimate]:
         yield ReadEstimate(who, name, _whole(Range(low, high)))
 
 
-def _reads_text(reads: Sequence[ReadEstimate]) -> list[str]:
+def reads_text(reads: Sequence[ReadEstimate]) -> list[str]:
     """Return in words how much is read and compared."""
     what = {"reads": "texts are read by the model, which writes nothing",
             "nli": "pairs of texts are compared by the NLI model"}  # fmt: skip
