@@ -581,7 +581,7 @@ BUDGET = {
     "protocols": 18_700,
     "judges": 17_149,
     "engines": 12_083,
-    "train": 6_835,
+    "train": 6_836,
     "metrics": 9_374,
     "runs": 6_892,
     "datasets": 5_822,

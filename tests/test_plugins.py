@@ -217,7 +217,7 @@ def test_a_judge_of_a_plug_in_is_no_model(installed: Install) -> None:
     installed("judges", "mine", "raise OSError")
     argv = ["run", "uncle", "--judge", "mine", "--judge-batch", "2", "--dry-run"]
     assert execute(argv) == 2
-    with pytest.raises(sayso.InputError, match="judge 'mine' is not a model: leave --judge-mode"):
+    with pytest.raises(sayso.InputError, match="judge 'mine' is not a model: leave judge_mode"):
         check_judge("mine", sayso.runs.judge.JudgeOptions(judge_mode="two_pass"))
 
 

@@ -22,9 +22,8 @@ def parsed(command: str) -> dict[str, Any]:
     words = shlex.split(command)
     assert words[0] == "sayso"
     _, bound, _ = app.parse_args(words[1:], exit_on_error=False, print_error=False)
-    flags = bound.kwargs["common"]
-    names = {"model": flags.model, "out": flags.out}
-    return {**names, "engine": flags.ray.engine, "ray_address": flags.ray.ray_address}
+    names = {"model": bound.kwargs["model_"], "out": bound.kwargs["out_"]}
+    return {**names, **dict(one.split("=", 1) for one in bound.kwargs["set"])}
 
 
 def test_the_slurm_script_is_a_script_and_its_command_ours() -> None:

@@ -92,7 +92,7 @@ def test_a_prompt_of_topics_is_noted_where_the_data_ask_for_facts(tmp_path: Path
         "self_known", model="builtin", limit=1, out=tmp_path / "run", cache=tmp_path / "cache",
         settings={"prompt_folder": str(folder), "modes": "none"},
     )  # fmt: skip
-    assert any(re.search("self_open.txt.*--ask open", one) for one in result.manifest.notices)
+    assert any(re.search("self_open.txt.*--set ask=open", one) for one in result.manifest.notices)
 
 
 def test_prompts_that_are_not_sent_do_not_sign_a_run() -> None:

@@ -118,7 +118,7 @@ def test_words_that_do_not_hedge_are_refused(words: tuple[str, ...]) -> None:
 
 
 def test_few_draws_are_refused() -> None:
-    with pytest.raises(InputError, match=r"--probe\.k 10"):
+    with pytest.raises(InputError, match=r"--set probe\.k=10"):
         graded_rows([short_fact("ccccc")])
 
 

@@ -469,8 +469,8 @@ def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
         (TrainConfig(recipe="magic"), "expected one of short, long"),
         (TrainConfig(seeds=0), "seeds is 0"),
         (TrainConfig(resamples=3), "resamples is 3"),
-        (TrainConfig(stages="ppo"), "expected sft, or dpo"),
-        (TrainConfig(preset="huge"), "preset 'huge'"),
+        (TrainConfig(stages="ppo"), "expected one of sft, dpo"),
+        (TrainConfig(preset="huge"), "preset is 'huge'"),
         (TrainConfig(theta=3.0), "theta is 3; expected 0 to 1"),
         (TrainConfig(xi=-1.0), "xi is -1"),
         (TrainConfig(extra={"rows.cut": "all"}), "'rows.cut' is not a setting without a flag"),
@@ -480,7 +480,7 @@ def test_a_folder_keeps_to_its_settings(base: Base, tmp_path: Path) -> None:
         (TrainConfig(sft_rate=-1.0), "sft.rate is -1"),
         (TrainConfig(methods="nonsense"), "methods 'nonsense': expected all, or some of"),
         (TrainConfig(limit=0), "limit is 0"),
-        (TrainConfig(train_limit=0), "train-limit is 0"),
+        (TrainConfig(train_limit=0), "train_limit is 0"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(config: TrainConfig, told: str, base: Base) -> None:

@@ -172,7 +172,7 @@ def check_still(base: Base, progress: Progress | None = None) -> None:
 
 
 def _flags(command: str) -> dict[str, str]:
-    """Return ``--name value`` and ``--name=value`` of a command line."""
+    """Return ``--name value``, ``--name=value`` and ``--set name=value`` of a command line."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -180,7 +180,8 @@ def _flags(command: str) -> dict[str, str]:
     flags: dict[str, str] = {}
     for word, after in zip(words, [*words[1:], ""], strict=True):
         if word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
+            given = after if word == "--set" else word[2:]
+            name, equals, value = given.partition("=")
             flags[name] = value if equals else after
     return flags
 

@@ -135,11 +135,12 @@ def test_the_dry_run_prices_what_is_asked_about_answers(
     )  # fmt: skip
     plan = dry_run.estimate_job(job)
     stages = {(s.who, s.name): s.requests.high for s in plan.stages}
-    assert stages["hf:grader", "grading short"] == 4
-    assert stages["hf:grader", "judging without golds"] == 4
-    assert stages["model", "confidence"] == 4 * 7
+    asked = sum(high for (who, _), high in stages.items() if who == "hf:grader")
+    assert asked == 4 + 4  # a blind grade and a judge of the panel for each answer
+    # confidence in two ways and five times whether it is true; of each draw whether it bears out
+    assert stages["model", "verdicts and scores"] == 4 * (7 + 2)
     text = dry_run.plan_text(plan)
-    assert "hf:grader: grading short" in text
+    assert "hf:grader: verdicts and scores" in text
     assert plan.dollars is None  # nobody knows the price of the scripted grader
     assert not other.requests
 
