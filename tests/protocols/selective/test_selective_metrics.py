@@ -137,8 +137,8 @@ def test_the_dry_run_prices_what_is_asked_about_answers(
     stages = {(s.who, s.name): s.requests.high for s in plan.stages}
     asked = sum(high for (who, _), high in stages.items() if who == "hf:grader")
     assert asked == 4 + 4  # a blind grade and a judge of the panel for each answer
-    # confidence in two ways and five times whether it is true; of each draw whether it bears out
-    assert stages["model", "verdicts and scores"] == 4 * (7 + 2)
+    # confidence in two ways, five times whether it is true, and nothing of each draw
+    assert stages["model", "verdicts and scores"] == 4 * 7
     text = dry_run.plan_text(plan)
     assert "hf:grader: verdicts and scores" in text
     assert plan.dollars is None  # nobody knows the price of the scripted grader

@@ -256,7 +256,7 @@ def _of_answers(settings: Settings) -> list[str]:
 def asks_of_draws(settings: Settings) -> bool:
     """Tell whether a score may ask of each sentence and draw, many requests: none of "all"."""
     names = names_between_commas(settings.scores)
-    return scores.ALL not in names or "selfcheck_prompt" in names
+    return Settings.scores not in names or "selfcheck_prompt" in names
 
 
 def probe_signature(settings: Settings) -> str:
