@@ -586,7 +586,7 @@ BUDGET = {
     "runs": 6_892,
     "datasets": 5_822,
     "report": 4_313,
-    "cli": 3_820,
+    "cli": 3_821,
     "wikidata": 4_496,
     "people": 3_613,
     "guard": 3_473,

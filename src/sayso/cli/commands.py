@@ -129,6 +129,7 @@ def _parameter(name: str, field: OptionField) -> inspect.Parameter:
     """Return the parameter that is the flag of a field."""
     own = field.about["flag"].split() or [f"--{field.name.replace('_', '-')}"]
     kind = bool in (field.hint, *get_args(field.hint))
+    in_python = any(get_origin(one) is Mapping for one in get_args(field.hint))  # a text here
     parameter = Parameter(
         name=own,
         help=field.about["help"],
@@ -141,7 +142,7 @@ def _parameter(name: str, field: OptionField) -> inspect.Parameter:
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=field.value,
-        annotation=Annotated[field.hint, parameter],
+        annotation=Annotated[str if in_python else field.hint, parameter],
     )
 
 
