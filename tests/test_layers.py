@@ -578,7 +578,7 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 18_700,
+    "protocols": 18_675,
     "judges": 17_149,
     "engines": 12_083,
     "train": 6_836,

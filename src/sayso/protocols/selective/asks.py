@@ -13,10 +13,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sayso.datasets.dataset import Dataset
-from sayso.protocols.pool import (
-    clusters_of,
-    load_wording,
-)
+from sayso.protocols.pool import clusters_of, load_wording
 from sayso.protocols.protocol import Ask, Unsuited
 from sayso.protocols.selective.passages import (
     OTHER_PASSAGE,
@@ -25,17 +22,8 @@ from sayso.protocols.selective.passages import (
     other_passages,
 )
 from sayso.protocols.selective.prompts import instructions
-from sayso.protocols.selective.settings import (
-    Settings,
-    decoding,
-    shots,
-)
-from sayso.records import (
-    Question,
-    ask,
-    content_id,
-)
-from sayso.scores.collect import collect_evidence as collect_evidence
+from sayso.protocols.selective.settings import Settings, decoding, shots
+from sayso.records import Question, ask, content_id
 
 #: sample index of a scored answer at T > 0: none of the draws that it is compared with
 ANSWER_SAMPLE = 1000

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from sayso.prompts import load_prompt, prompt_hash
-from sayso.protocols.pool import (
-    PLAIN,
-    load_wording,
-    reworded_question,
-)
-from sayso.protocols.selective.settings import (
-    BLIND,
-    Settings,
-    further_metrics,
-    shots,
-)
+from sayso.protocols.pool import PLAIN, load_wording, reworded_question
+from sayso.protocols.selective.settings import BLIND, Settings, further_metrics, shots
 from sayso.protocols.settings import folder_setting
-from sayso.scores.collect import (
-    SAID_TRUE,
-    SUPPORTED,
-)
-from sayso.scores.collect import collect_evidence as collect_evidence
+from sayso.scores.collect import SAID_TRUE, SUPPORTED
 
 
 def prompts(settings: Settings) -> dict[str, str]:
