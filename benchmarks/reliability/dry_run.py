@@ -4,9 +4,9 @@
 
 Each variant is a command line of ``sayso``: first with ``--dry-run --json``, then for real, then
 with ``--dry-run --json`` once more. The subject is the built-in model, whose engine counts the
-requests and the forced reads that reach it; whatever else is asked (judge, NLI, panel, blind
-graders) is an endpoint on loopback that counts calls by model name, reads its prompts and follows
-them. The one short question whether an endpoint holds replies to a schema is left out.
+requests, forced reads and hidden states that it is asked for; whatever else is asked (judge, NLI,
+panel, blind graders) is an endpoint on loopback that counts calls by model name, reads its prompts
+and follows them. The one short question whether an endpoint holds replies to a schema is left out.
 
 A row of the table is what is asked of one of them: what the dry run said, what came, whether that
 lies inside, and how wide the range is (its most over its least). ``first`` are requests of the
@@ -38,6 +38,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from sayso import cli
+from sayso.engines.hf.engine import HfEngine
 from sayso.engines.local.engine import LocalEngine
 from sayso.records import Generation, Request, ask, request_key
 from sayso.storage.run_folder import RunFolder
@@ -62,14 +63,16 @@ VARIANTS: dict[str, str] = {
     "self_known, revise": "run self_known --set remedy=revise --set retrieval=true --set draws.k=2",
     "self_known, cautious": "run self_known --set answer.decoding=cautious --set modes=none",
     "study": "study --models builtin --protocols uncle selective faithfulness",
+    "study, trained": "study --models builtin builtin-trained --protocols uncle",
     "study, judge": "study --models builtin --protocols selective self_known --judge {url}#judge",
 }
 #: methods of texts that are made of others, and so no first requests
 REMADE = ("revised", "cautious")
 #: how a judge is asked whether it holds replies to a schema
 PROBE = "Is tea better than coffee?"
-#: at most so wide may be what is paid for
+#: at most so wide may be what is paid for, which these are not
 WIDEST = 3.0
+NOT_PAID = ("reads", "states")
 
 
 # ---- the endpoint: it reads its prompts, follows them, and counts
@@ -162,8 +165,8 @@ def endpoint(asked: Counter[str]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def metered(asked: Counter[str]) -> Iterator[None]:
-    """Count what reaches a model in this process: requests as "model", forced texts as "reads"."""
-    complete, force = LocalEngine.complete, LocalEngine.force
+    """Count what reaches a model in this process: "model" requests, "reads" and hidden "states"."""
+    complete, force, hidden = LocalEngine.complete, LocalEngine.force, HfEngine.hidden
 
     def completing(self: Any, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         def counted() -> Iterator[Request]:
@@ -177,11 +180,17 @@ def metered(asked: Counter[str]) -> Iterator[None]:
         asked["reads"] += len(items)
         return force(self, items, want)
 
-    LocalEngine.complete, LocalEngine.force = completing, forcing  # type: ignore[method-assign]
+    def keeping(self: Any, items: Sequence[Any], layer: int, position: str) -> Any:
+        asked["states"] += len(items)
+        return hidden(self, items, layer, position)
+
+    own: Any = LocalEngine
+    states: Any = HfEngine
+    own.complete, own.force, states.hidden = completing, forcing, keeping
     try:
         yield
     finally:
-        LocalEngine.complete, LocalEngine.force = complete, force  # type: ignore[method-assign]
+        own.complete, own.force, states.hidden = complete, force, hidden
 
 
 # ---- what a dry run says
@@ -196,8 +205,8 @@ class Said(NamedTuple):
 
 def meter_of(stage: Mapping[str, Any]) -> str:
     """Return the meter that counts what a stage asks: "model", "reads", or a model's name."""
-    who, name = str(stage["who"]), str(stage["name"])
-    if "read" in f"{who} {name}".lower() or who == "nli":
+    who = str(stage["who"])
+    if who == "nli":
         return "reads"
     return who.rpartition("#")[2]
 
@@ -234,14 +243,16 @@ def firsts_in(plans: Sequence[Mapping[str, Any]]) -> dict[str, Said]:
 def asked_first(folders: Sequence[Path]) -> Counter[str]:
     """Return how many different requests each stage of some runs asked that need no answer.
 
-    A request counts in the run and stage that stored it first.
+    A request counts in the run and stage that stored it first; probes of another run count there.
     """
     seen: set[bytes] = set()
     found: Counter[str] = Counter()
     for folder in sorted(folders, key=lambda path: (path / "manifest.json").stat().st_mtime):
         run = RunFolder.open(folder)
-        identity = run.read_manifest().model_identity
-        for stage in ("probe", "short", "draws", "long"):
+        manifest = run.read_manifest()
+        identity = manifest.model_identity
+        taken = manifest.settings.get("known_from", "self") != "self"
+        for stage in ("short", "draws", "long") if taken else ("probe", "short", "draws", "long"):
             if run.has(f"generations/{stage}"):
                 rows = run.read(f"generations/{stage}", Generation)
                 keys = {
@@ -308,7 +319,7 @@ def tried(command: str, limit: int) -> Outcome:
         except RuntimeError as error:
             return Outcome([], math.nan, math.nan, str(error))
         spent = time.process_time() - began
-        if asked:
+        if any(asked.values()):
             raise RuntimeError(f"the dry run of {command} asked {dict(asked)}")
         sayso(*words, "--json")
         folders = [path.parent for path in Path(folder, "out").rglob("manifest.json")]
@@ -332,7 +343,7 @@ def line_of(name: str, row: Row) -> str:
     if row.said is not None:
         low, high = row.said
         told = f"{low:,.0f}" if low == high else f"{low:,.0f} - {high:,.0f}"
-    wide = row.width > WIDEST and row.what != "reads"
+    wide = row.width > WIDEST and row.what not in NOT_PAID
     faults = " ".join(("MISS",) * (not row.inside) + ("WIDE",) * wide)
     width = "" if row.width == 1 else f"{row.width:.1f}"
     return f"{name:22} {row.what:14} {told:>20} {row.counted:>9,} {width:>7}  {faults}".rstrip()
@@ -360,7 +371,7 @@ def main() -> int:
             print(f"{name:22} {told}; dry run {outcome.seconds:.1f} CPU s", flush=True)
         if outcome.refused or not all(row.inside for row in outcome.rows):
             missed.append(name)
-        if any(row.width > WIDEST and row.what != "reads" for row in outcome.rows):
+        if any(row.width > WIDEST and row.what not in NOT_PAID for row in outcome.rows):
             wide.append(name)
         if outcome.again:
             again.append(name)

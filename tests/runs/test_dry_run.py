@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import sayso
@@ -29,6 +30,7 @@ from sayso.runs.dry_run import (
 from sayso.runs.job import Job, with_settings
 from sayso.runs.run import execute_job, foreseen, open_job
 from sayso.runs.tools import ScoringCount
+from sayso.storage.run_folder import read_head
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, facts, records, write
 
@@ -370,3 +372,17 @@ def test_what_is_asked_after_a_reading_is_foreseen(
     with open_job(given, learn=False) as opened:
         stages = {ask.stage for ask in foreseen(opened)}
     assert stages >= ({"short", "draws"} if protocol == "faithfulness" else {"long"})
+
+
+def test_hidden_states_are_counted_by_their_name_until_the_run_has_them(tmp_path: Path) -> None:
+    chosen = {"draws.k": 2, "known_k": 1, "words": False, "resamples": 100}
+    given = Job(protocol="selective", limit=1, cache=tmp_path / "cache", out=tmp_path / "run")
+    given = with_settings(given, chosen)
+    before = estimate_job(given)
+    _, (who, _, (low, high)) = map(msgspec.structs.astuple, before.reads)
+    assert who == "states"
+    assert any(note.startswith(f"{low:.0f} - {high:.0f} hidden states") for note in before.notes)
+    execute_job(given)
+    heads = [read_head(place) for place in (tmp_path / "run" / "arrays").glob("*.npy")]
+    assert low <= sum(len(head.ids) for head in heads if head) <= high
+    assert estimate_job(given).reads == ()

@@ -448,13 +448,18 @@ def test_a_mistake_is_one_line_before_anything_is_asked(
 
 @pytest.mark.usefixtures("without_pages")
 def test_probes_of_another_model_of_the_study_are_used(tmp_path: Path) -> None:
+    base = KNOWS.engine("base")
     tuned = ScriptedEngine(KNOWS, name="tuned", base="base", logprob=-0.5)
+    tuned.base_name = "base"  # type: ignore[attr-defined]
     engines = [
-        {"model": KNOWS.engine("base"), "name": "base"},
+        {"model": base, "name": "base"},
         {"model": tuned, "name": "tuned", "known_from": "base"},
     ]
+    total = price_grid(read_grid(spec(tmp_path, models=engines))).total.requests
     study = sayso.study(spec(tmp_path, models=engines), resamples=100)
     assert [o.status for o in study.outcomes] == ["done"] * 4
+    # the plan knew that the probes of the run before would be there
+    assert {*total} == {len(base.requests) + len(tuned.requests)}
     run = study.find("uncle", "tuned", "one")
     assert run is not None
     assert run.manifest.settings["known_from"].endswith("base/one/uncle")  # type: ignore[union-attr]

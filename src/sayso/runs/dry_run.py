@@ -11,6 +11,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -174,7 +175,10 @@ LOCAL_LABEL = "local, no price"
 
 
 class ReadEstimate(msgspec.Struct, frozen=True):
-    """What one step only reads, with the subject ("reads") or an NLI model ("nli"): no request."""
+    """What is no request: texts that the subject reads, its states kept, pairs for an NLI model.
+
+    ``who`` is "reads", "states" or "nli".
+    """
 
     who: str
     name: str
@@ -196,20 +200,24 @@ class RunEstimate(msgspec.Struct, frozen=True):
 
 
 def estimate_job(
-    job: Job, seen: set[bytes] | None = None, progress: Progress | None = None
+    job: Job,
+    seen: set[bytes] | None = None,
+    progress: Progress | None = None,
+    later: Sequence[Path] = (),
 ) -> RunEstimate:
     """Return what a job would ask and cost. Asks nothing and makes no run folder.
 
     Opens the model (one in this process is loaded, for its identity is the key to the cache).
     What needs no answer is counted exactly, the rest by rehearsing the run.
     ``seen`` are requests that jobs before this one ask: they are left out, and this job's are
-    added. Raises InputError, also for a run folder and other runs that the run would refuse.
+    added; ``later`` are the run folders that such jobs have yet to make.
+    Raises InputError, also for a run folder and other runs that the run would refuse.
     """
     seen = set() if seen is None else seen
     check_out(job)
     (job,), _ = with_period([job])
     with open_job(job, progress, learn=False) as opened:
-        check_folders(opened)
+        check_folders(opened, later)
         every, chosen, seed = opened.data.questions, job.settings, job.request_seed
         first = shaped(first_asks(job.plan.steps(every, chosen, seed)), opened.model)
         asks, recorded = _on_record(opened, first)
@@ -366,12 +374,15 @@ def _reads(books: tuple[Book, Book], scale: float) -> Iterator[ReadEstimate]:
 
 def reads_text(reads: Sequence[ReadEstimate]) -> list[str]:
     """Return in words how much is read and compared."""
-    what = {"reads": "texts are read by the model, which writes nothing",
-            "nli": "pairs of texts are compared by the NLI model"}  # fmt: skip
-    sums = {who: _sum(one.requests for one in reads if one.who == who) or NONE for who in what}
+    of_each = {
+        "reads": "texts are read by the model, which writes nothing",
+        "states": "hidden states of answers are kept for P(IK)",
+        "nli": "pairs of texts are compared by the NLI model",
+    }
+    sums = {who: _sum(one.requests for one in reads if one.who == who) or NONE for who in of_each}
     return [
         f"{between(sums[who])} {words}; how many depends on how often answers are alike"
-        for who, words in what.items()
+        for who, words in of_each.items()
         if sums[who].high
     ]
 

@@ -326,7 +326,7 @@ def holds_to_schema(engine: Engine, learn: bool = True) -> bool | None:
         ((_, reply),) = engine.complete([request])
     else:
         key = request_key(request, engine.identity)
-        cache = engine.cache if isinstance(engine, CachedEngine) else None
+        cache = getattr(engine, "cache", None)
         kept = cache.get_many([key]) if cache is not None else {}
         if key not in kept:
             return None

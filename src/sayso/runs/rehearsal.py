@@ -14,14 +14,14 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import Any, Literal, NamedTuple, cast
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.engines.engine import Capabilities, EngineWrapper
+from sayso.engines.engine import EngineWrapper
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item, Judge
 from sayso.judges.meaning import LABELS, LlmClassifier, Meaning, ModelMeaning, RulesMeaning
@@ -41,20 +41,19 @@ from sayso.records import (
 )
 from sayso.retrieval.sources import GOLDS
 from sayso.runs.asking import CachedEngine
-from sayso.runs.job import Job
-from sayso.runs.judge import OpenJudge, holds_to_schema, model_judge
+from sayso.runs.job import Job, path_of
+from sayso.runs.judge import OpenJudge, model_judge
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.stages import FolderRun
 from sayso.runs.tools import (
     READS,
     FurtherModels,
     KnowledgeSources,
-    RememberedClassifier,
     RememberedReads,
 )
 from sayso.scores.collect import Tools
 from sayso.storage.cache import Cache
-from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
+from sayso.storage.run_folder import Manifest, RunFolder
 
 Extent = Literal["fewest", "most"]
 
@@ -78,45 +77,47 @@ PASSAGE = 500
 class Book:
     """What one rehearsal asks: requests by who is asked and in which stage, in order.
 
-    ``reads`` counts texts that a model only reads, and pairs that a classifier compares. A request
-    counts where it stands first; those in ``seen`` (of jobs before this one) do not.
+    ``reads`` counts texts that a model only reads, states of theirs that it keeps, and pairs that a
+    classifier compares. What is asked or read counts where it stands first; what is in ``seen`` (of
+    jobs before this one) does not.
     """
 
     def __init__(self, extent: Extent, seen: Iterable[bytes] = ()) -> None:
         self.extent = extent
         self.made_up = False
-        self.step = "claims"  # what texts that are there are read for
+        self.stage = "claims"  # what texts that are there are read for
         self.stages: dict[tuple[str, str], dict[bytes, Request]] = {}
         self.kept: dict[bytes, Generation] = {}
-        #: what was asked of the subject for a question
-        self.asks: list[Ask] = []
+        #: what requests to the subject are for, by their keys
+        self.asks: dict[bytes, Ask] = {}
         self.reads: Counter[tuple[str, str]] = Counter()
         self.engines: dict[str, CachedEngine] = {}
-        self._seen = set(seen)
-        self._read: set[Hashable] = set()
+        self._seen: set[Hashable] = set(seen)
 
-    @property
-    def asked(self) -> int:
-        """How many requests are written down."""
-        return len(self._seen)
+    def new(self, key: Hashable) -> bool:
+        """Tell whether this stands here first."""
+        new = key not in self._seen
+        self._seen.add(key)
+        return new
 
     def note_read(self, who: str, key: Hashable) -> None:
-        """Count what is read, or compared, once."""
-        if key not in self._read:
-            self._read.add(key)
-            self.reads[who, self.step] += 1
+        """Count what is read, kept or compared, once."""
+        if self.new((who, key)):
+            self.reads[who, self.stage] += 1
 
     def note(
         self, who: str, stage: str, key: bytes, request: Request, kept: Generation | None
     ) -> None:
         """Write down a request, and its reply where the cache holds one."""
-        if key in self._seen:
-            return
-        self._seen.add(key)
-        name = stage.removeprefix("judging: ")
-        self.stages.setdefault((who, name), {})[key] = request
-        if kept is not None:
-            self.kept[key] = kept
+        if self.new(key):
+            self.stages.setdefault((who, stage), {})[key] = request
+            if kept is not None:
+                self.kept[key] = kept
+
+
+def not_asked(request: Request) -> Generation:
+    """Return the reply of a model that reads: nobody knows what it will say."""
+    return Generation(request, problem=NOT_ASKED)
 
 
 class RehearsedEngine(EngineWrapper):
@@ -127,21 +128,12 @@ class RehearsedEngine(EngineWrapper):
         engine: CachedEngine,
         who: str,
         book: Book,
-        stand_in: Callable[[Request, Ask | None, int], Generation] | None = None,
+        stand_in: Callable[[Request], Generation] = not_asked,
     ) -> None:
         super().__init__(engine)
-        self.who, self.book, self.stage, self.shape = who, book, "", engine.shape
-        #: what a request is for, by its key
-        self.asks: dict[bytes, Ask] = {}
+        self.who, self.book, self.shape, self.cache = who, book, engine.shape, engine.cache
         self._cached, self._stand_in = engine, stand_in
         book.engines[who] = engine
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the engine can do; the form of a judge's replies as the cache knows it."""
-        can = super().capabilities
-        schema = can.json_schema or bool(holds_to_schema(self._cached, learn=False))
-        return msgspec.structs.replace(can, json_schema=schema)
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         """Yield what the cache holds, and stand-ins."""
@@ -149,54 +141,33 @@ class RehearsedEngine(EngineWrapper):
         keys = [request_key(request, self.identity) for request in wanted]
         kept = self._cached.usable(keys)
         for index, (key, request) in enumerate(zip(keys, wanted, strict=True)):
-            stored, ask = kept.get(key), self.asks.get(key)
+            stored, ask = kept.get(key), self.book.asks.get(key)
             reply = None if stored is None else self._cached.spoken(stored.reply)
-            stage = self.stage or self.book.step
-            self.book.note(self.who, ask.stage if ask else stage, key, request, reply)
+            stage = ask.stage if ask is not None else self.book.stage
+            self.book.note(self.who, stage, key, request, reply)
             if reply is None:
                 self.book.made_up = True
-                reply = not_asked(request)
-                if self._stand_in is not None:
-                    reply = self._stand_in(request, ask, self.book.asked)
+                reply = self._stand_in(request)
             yield index, msgspec.structs.replace(reply, request=request)
 
     def force(
         self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
     ) -> Iterator[tuple[int, Generation]]:
         """Count what would be read, each once."""
-        for request, text in items:
+        for index, (request, text) in enumerate(items):
             given = text if isinstance(text, str) else list(text)
-            key = content_hash([self.identity, request, given])
-            self.book.note_read("reads", key)
-        yield from ((index, not_asked(request)) for index, (request, _) in enumerate(items))
+            self.book.note_read("reads", content_hash([self.identity, request, given]))
+            yield index, not_asked(request)
 
     def close(self) -> None:
         """Leave the engine to whoever opened it."""
 
 
-def not_asked(request: Request) -> Generation:
-    """Return the reply of a model that reads: nobody knows what it will say."""
-    return Generation(request, problem=NOT_ASKED)
-
-
-class RehearsedReads(RememberedReads):
-    """Reads texts from what is remembered, and has the others counted."""
-
-    def force(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
-    ) -> Iterator[tuple[int, Generation]]:
-        """Yield what was read before; nothing is remembered anew."""
-        kept = self.kept(items, want)
-        yield from kept.items()
-        todo = [index for index in range(len(items)) if index not in kept]
-        for place, read in self.engine.force([items[index] for index in todo], want):
-            yield todo[place], read
-
-
 class RehearsedJudge:
-    """A judge that writes its requests: for real answers as it would, for others all or none.
+    """A judge that writes its requests: for real answers as it would, for others all or some.
 
-    Its verdict on an answer that was made up is a committed one, right and wrong in turn.
+    Its verdict on an answer that was made up is a committed one, right and wrong in turn. A judge
+    that is neither rules nor a model behind :class:`LlmJudge` is not called at all.
     """
 
     def __init__(self, judge: Judge, book: Book, llm: LlmJudge | None = None) -> None:
@@ -208,15 +179,13 @@ class RehearsedJudge:
     def grade(self, items: Sequence[Item]) -> list[Verdict]:
         """Return a verdict for each (item, question), in order."""
         real = [item for item in items if MADE_UP not in item.generation.overrides]
-        made_up = [item for item in items if MADE_UP in item.generation.overrides]
         read: list[Verdict] = []
         if self._llm is None:
             if isinstance(self._judge, RulesJudge | BlindRules):
                 read = self._judge.grade(real)
         elif isinstance(self._judge, CascadeJudge):
-            most = self._book.extent == "most"
             read = CascadeJudge(self._judge.rules, self._llm).grade(real)
-            self._llm.grade(made_up if most else made_up[: -(-len(made_up) // UNSURE)])
+            self._llm.grade(self._unsure([i for i in items if MADE_UP in i.generation.overrides]))
         else:
             read = self._llm.grade(items)
         known = {(v.target, v.asked): v for v in read if v.problem is None}
@@ -225,6 +194,14 @@ class RehearsedJudge:
             known.get((item.generation.id, asked)) or self._made_up(number, item, asked)
             for number, (item, asked) in enumerate(pairs)
         ]
+
+    def _unsure(self, items: Sequence[Item]) -> list[Item]:
+        """Return what the rules of a cascade leave to the model: all, or every third question."""
+        every = 1 if self._book.extent == "most" else UNSURE
+        asked = list(dict.fromkeys(q.id for item in items for q in item.questions))
+        left = set(asked[::every])
+        some = [i._replace(questions=tuple(q for q in i.questions if q.id in left)) for i in items]
+        return [item for item in some if item.questions]
 
     def _made_up(self, number: int, item: Item, asked: str) -> Verdict:
         found = len(item.questions) == 1 or self._book.extent == "most" or number % FOUND == 0
@@ -266,9 +243,8 @@ class RehearsedClassifier:
 class MemoryFolder:
     """The tables of a rehearsal, which go nowhere."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self) -> None:
         self._tables: dict[str, list[Any]] = {}
-        self._book = book
 
     def write(self, table: str, rows: Iterable[Any], kind: type) -> None:
         """Keep a table."""
@@ -281,13 +257,6 @@ class MemoryFolder:
     def has(self, table: str) -> bool:
         """Tell whether there is a table."""
         return table in self._tables
-
-    def array_head(self, name: str) -> None:
-        """Return nothing: hidden states are not read."""
-
-    def write_array(self, name: str, head: ArrayHead, blocks: object) -> None:
-        """Count the texts whose hidden states would be read."""
-        self._book.reads["reads", "hidden states"] += len(head.ids)
 
 
 class Rehearsed(NamedTuple):
@@ -313,6 +282,9 @@ class Rehearsal(FolderRun):
         self, of: Rehearsed, book: Book, lengths: Callable[[int], tuple[float, float]]
     ) -> None:
         self.book, self._lengths, self._cache_folder = book, lengths, of.job.cache_folder
+        #: the folder of the run, which may have begun
+        self._begun = path_of(of.job, of.manifest)
+        self._numbers = count(1)
         #: the place of each question that a text was made up for
         self._texts: dict[str, int] = {}
         self._subject = None
@@ -324,14 +296,11 @@ class Rehearsal(FolderRun):
             engine = RehearsedEngine(of.judge.engine, "judge", book)
             llm = model_judge(engine, options, self._subject)
         super().__init__(
-            cast(RunFolder, MemoryFolder(book)),
+            cast(RunFolder, MemoryFolder()),
             of.questions,
             of.manifest,
             model=self._subject,
-            judge=OpenJudge(
-                RehearsedJudge(of.judge.judge, book, llm),
-                cast(CachedEngine, llm.engine) if llm is not None else None,
-            ),
+            judge=OpenJudge(RehearsedJudge(of.judge.judge, book, llm)),
             tools=self._open_tools,
             search=self._find,
         )
@@ -349,48 +318,54 @@ class Rehearsal(FolderRun):
 
     def walk(self, steps: Sequence[Step]) -> None:
         """Take each step."""
-        walk(steps, self, self._begin)
-
-    def _begin(self, stage: str) -> None:
-        self.book.step = stage
-        if self.judge_engine is not None:
-            self.judge_engine.stage = ""
+        walk(steps, self, partial(setattr, self.book, "stage"))
 
     def ask(self, asks: Sequence[Ask]) -> dict[str, list[Generation]]:
         """Answer from the cache, or with stand-ins."""
-        self.book.asks += asks
         if (one := self._subject) is not None:
-            one.asks |= {request_key(one.shape(a.request), one.identity): a for a in asks}
+            keys = [request_key(one.shape(ask.request), one.identity) for ask in asks]
+            self.book.asks |= zip(keys, asks, strict=True)
         return super().ask(asks)
 
     def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
         """Write what a judge asks; rules read the answers that are there."""
         if isinstance(judge, RulesJudge | BlindRules):
             judge = RehearsedJudge(judge, self.book)
-        return super().grade(stage, items, judge)
+        before, self.book.stage = self.book.stage, stage
+        verdicts = super().grade(stage, items, judge)
+        self.book.stage = before
+        return verdicts
+
+    def keep_states(self, name: str, ids: Sequence[str], source: str, blocks: object) -> None:
+        """Count the states that the run would keep, but those that its folder has."""
+        held = RunFolder(self._begun).array_head(name)
+        if self.book.made_up or held is None or not set(ids) <= {*held.ids}:
+            for id in ids:
+                self.book.note_read("states", (name, id))
 
     def close(self) -> None:
         """Close what was opened for the rehearsal."""
         self._open.close()
 
-    def _answer(self, request: Request, ask: Ask | None, number: int) -> Generation:
+    def _answer(self, request: Request) -> Generation:
         """Make an answer up: as short as they come and like the others, or long and its own.
 
         Paragraphs are about their own question, and of the shortest some decline.
         """
-        most = self.book.extent == "most"
+        ask = self.book.asks.get(request_key(request, self.model.identity))
+        most, number = self.book.extent == "most", next(self._numbers)
         length = round(self._lengths(request.max_tokens)[most])
         # the fewest: draws differ a little, in the first and all others
-        sentences, own, declines = 1, f"{number if most else min(request.sample, 1)} ", False
+        sentences, own, declines = 1, number if most else min(request.sample, 1), False
         if ask is not None and ask.form == "long":
             facts = len(ask.question.parts)
             sentences = SENTENCES[self.book.extent]
             if facts:
                 sentences = 2 * facts if most else max(1, facts // 2)
             place = self._texts.setdefault(ask.question.id, len(self._texts))
-            own, declines = own if most else f"{place} ", not most and place % DECLINES == 0
+            own, declines = number if most else place, not most and place % DECLINES == 0
         words = " word" * max(1, length // sentences // 5)
-        text = " ".join(f"Part {own}{n}{words}." for n in range(sentences))
+        text = " ".join(f"Part {own} {n}{words}." for n in range(sentences))
         text = "I do not have any information about that." if declines else text
         tokens = text.split(" ")
         offsets = tuple(accumulate((len(token) + 1 for token in tokens[:-1]), initial=0))
@@ -412,14 +387,13 @@ class Rehearsal(FolderRun):
         if self.recorded is None and self._subject is not None:
             file = self._cache_folder / READS
             cache = self._open.enter_context(Cache(file)) if file.exists() else None
-            engine = RehearsedReads(self._subject, cache)
+            engine = RememberedReads(self._subject, cache)
         meaning: Meaning = RulesMeaning()
         if nli != "rules":
             llm = None
             if nli.startswith("llm:") and self.models is not None:
                 llm = LlmClassifier(self.models(nli.removeprefix("llm:")))
-            classifier = RememberedClassifier(RehearsedClassifier(self.book, llm))
-            meaning = ModelMeaning(classifier, nli)
+            meaning = ModelMeaning(RehearsedClassifier(self.book, llm), nli)
         return Tools(engine, meaning)
 
     def _find(
@@ -429,7 +403,7 @@ class Rehearsal(FolderRun):
 
         Else they have the usual size: a large source is not opened, which may take an hour.
         """
-        known = not self.book.made_up and self._subject is not None and self._subject.asks
+        known = not self.book.made_up and self.book.asks
         if queries and (known or source in SMALL):
             return self._sources.search(source, queries, k)
         self.book.made_up |= bool(queries)

@@ -204,14 +204,15 @@ def manifest_of(opened: OpenJob) -> Manifest:
     )
 
 
-def check_folders(opened: OpenJob) -> None:
+def check_folders(opened: OpenJob, later: Sequence[Path] = ()) -> None:
     """Refuse a run folder that asks something else, and other runs that this one cannot build on.
 
-    Makes no folder. Without a model's files, whether a run is its own cannot be told. Raises
-    InputError.
+    Makes no folder. ``later`` are the folders of runs that come before this one and have not begun.
+    Without a model's files, whether a run is its own cannot be told. Raises InputError.
     """
     job, questions, manifest = opened.job, opened.data.questions, manifest_of(opened)
-    job.plan.check_other_runs(job.settings, manifest, questions)
+    if Path(getattr(job.settings, "known_from", "")) not in later:
+        job.plan.check_other_runs(job.settings, manifest, questions)
     path = path_of(job, manifest)
     if RunFolder.exists(path) and not isinstance(innermost(opened.model), AbsentModel):
         open_folder(path, manifest, questions)
@@ -478,7 +479,7 @@ def foreseen(opened: OpenJob) -> list[Ask]:
             manifest = manifest_of(opened)
             of = Rehearsed(job, manifest, opened.data.questions, opened.model, judge, further)
             (book, _) = rehearse(of, lambda limit: (1, 1), (), partial(Rehearsal.walk, steps=steps))
-        asks = book.asks
+        asks = [*book.asks.values()]
     return shaped(asks, opened.model)
 
 

@@ -28,6 +28,7 @@ from sayso.options import ModelOptions, for_others, given
 from sayso.progress import Progress
 from sayso.prompts import check_folder
 from sayso.records import (
+    NOT_ASKED,
     Generation,
     InputError,
     Passage,
@@ -532,7 +533,7 @@ class RememberedReads(EngineWrapper):
         todo = [index for index in range(len(items)) if index not in kept]
         for place, read in self.engine.force([items[index] for index in todo], want):
             index = todo[place]
-            if self._cache is not None:
+            if self._cache is not None and read.problem != NOT_ASKED:
                 self._cache.put(self._key(items[index], want), read)
             if self._counted is not None:
                 self._counted.add(texts=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -259,6 +258,7 @@ def price_grid(grid: Grid) -> StudyPrice:
     plans: dict[int, RunEstimate] = {}
     left_out: dict[int, str] = {}
     finished = 0
+    later = [cell.path for cell in grid.cells if not RunFolder.exists(cell.path)]
     jobs, _ = with_period([cell.job for cell in grid.cells])
     for number, cell in enumerate(
         cell._replace(job=job) for cell, job in zip(grid.cells, jobs, strict=True)
@@ -272,17 +272,9 @@ def price_grid(grid: Grid) -> StudyPrice:
             elif cell.texts is not None:
                 plans[number] = estimate_texts(cell.texts, cell.job)
             else:
-                plans[number] = estimate_job(_unfrozen(cell.job), seen)
+                plans[number] = estimate_job(cell.job, seen, later=later)
         except Unsuited as reason:
             left_out[number] = str(reason)
         except InputError as error:
             raise InputError(f"{cell.title}: {error}") from None
     return StudyPrice(plans, left_out, finished, total_of(plans.values()))
-
-
-def _unfrozen(job: Job) -> Job:
-    """Return a job without the probes of a run that a study has yet to make: as many, its own."""
-    known_from = getattr(job.options, "known_from", "")
-    if known_from in ("", "self") or os.path.isdir(known_from):
-        return job
-    return dataclasses.replace(job, options=dataclasses.replace(job.options, known_from="self"))

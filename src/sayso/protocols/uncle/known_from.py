@@ -83,11 +83,14 @@ def check_known_from(
 def take_probes(settings: Settings, run: Run) -> None:
     """Copy the probes of another run, and their verdicts, where the settings name one.
 
-    Raises InputError where it has none for a question.
+    A dry run may come before that run. Raises InputError where it has none for a question.
     """
     if settings.known_from == "self":
         return
-    source = RunFolder.open(Path(settings.known_from))
+    source = RunFolder(Path(settings.known_from))
+    if run.rehearses and not source.has("generations/probe"):
+        return
+    source = RunFolder.open(source.path)
     wanted = {q.id for q in run.questions}
     probes = source.read("generations/probe", Generation)
     answers = [g for g in probes if g.question in wanted]
