@@ -578,12 +578,12 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 18_675,
+    "protocols": 18_678,
     "judges": 17_149,
     "engines": 12_083,
     "train": 6_836,
     "metrics": 9_374,
-    "runs": 6_892,
+    "runs": 6_879,
     "datasets": 5_822,
     "report": 4_313,
     "cli": 3_821,
@@ -591,7 +591,7 @@ BUDGET = {
     "people": 3_613,
     "guard": 3_473,
     "score_files": 3_048,
-    "studies": 2_246,
+    "studies": 2_238,
     "scores": 3_028,
     "storage": 2_486,
     "checks": 1_739,
