@@ -154,7 +154,8 @@ class BadServer:
             if refused:
                 what = "refused"
                 self.did[what] += 1
-                return 0, 400, {}, _refusal(refused[0], body), ""
+                status = 403 if refused[0] == "logprobs" else 400
+                return 0, status, {}, _refusal(refused[0], body), ""
         self.did[what] += 1
         return self.bad(what, body)
 
@@ -409,6 +410,8 @@ def _refusal(name: str, body: Body) -> bytes:
         return _error(
             f"Unsupported value: '{key}' does not support {value} with this model. Only the "
             "default (1) value is supported.", "unsupported_value")  # fmt: skip
+    if key == "logprobs":  # as OpenAI's models that reason
+        return _error("You are not allowed to request logprobs from this model", "forbidden")
     if key == "max_tokens":
         return _error(
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use "

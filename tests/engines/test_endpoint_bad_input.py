@@ -18,6 +18,8 @@ from test_endpoint import answers, opened
 from sayso import cli, engines
 from sayso.engines import open_model
 from sayso.engines.openai.calls import Asker, Call, CallPace, Session
+from sayso.engines.openai.endpoint import explain, named_by_url
+from sayso.engines.openai.reply import Fault
 from sayso.records import Generation, InputError, Request, ask, request_key
 from sayso.runs.asking import CachedEngine
 from sayso.runs.judge import check_judge
@@ -91,7 +93,11 @@ def test_wrong_path() -> None:
 
 
 def test_forbidden_and_redirected() -> None:
-    assert "403" in line_of(lambda n, b: "403")
+    told = line_of(lambda n, b: "403")  # nothing in it is about a key
+    assert "does not allow what was asked (status 403: " in told
+    assert "key" not in told
+    told = explain(named_by_url("http://h/v1#m"), Fault("first", "status 403: no permission"))
+    assert "wants a key; set SAYSO_API_KEY_H or SAYSO_API_KEY" in told
     told = line_of(lambda n, b: "redirect")
     assert "redirects its calls (status 307: a redirect to http://127.0.0.1:1/v1)" in told
     assert "pass the address to which it leads" in told

@@ -16,6 +16,7 @@ import pytest
 from bad_server import BadServer, Body, Plan
 
 from sayso import cli
+from sayso.checks.model import check
 from sayso.runs.freshness.same_model import MOST
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import facts, records, write
@@ -265,6 +266,26 @@ def test_draws_of_one_prompt_that_were_sampled_in_two_ways_are_told(
     notices = RunFolder.open(tmp_path / "alike" / "run").read_manifest().notices
     assert not any("sampled alike" in text for text in notices)
     assert any("min_p: not sent" in text for text in notices)
+
+
+def test_a_model_that_reasons_and_takes_neither_temperature_nor_logprobs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As OpenAI's o-series and GPT-5: three refusals with 400, that of log-probabilities with 403."""
+    extras = ("top_k", "min_p", "repetition_penalty", "repeat_penalty")
+    switches = {"refuses": ("logprobs", "max_tokens", "temperature=0", *extras), "thought": "field"}
+    with BadServer(**switches) as server:
+        judge = ("--judge", f"{server.url}#j", "--set", "judge_anyway=true")
+        assert cli.execute(command(tmp_path, server, *judge)) == 2  # read by nobody, asked all
+        said = " ".join(capsys.readouterr().err.split())
+        body = server.bodies[-1]
+        found = check(f"{server.url}#m")
+    assert "key" not in said
+    assert "could not be read" in said or "verdict" in said
+    assert not {"logprobs", "max_tokens", "temperature", *extras} & body.keys()
+    assert body["max_completion_tokens"] > 0
+    assert found.failed == 0
+    assert found.get("log-probs").answer == "no"
 
 
 LISTED = "lists only local-smol, not local-smoll; it may answer under any name"

@@ -629,6 +629,8 @@ class Asker:
         self, call: Call, fault: Fault, body: dict[str, object]
     ) -> float | str | InputError:
         """Return what follows a fault: a delay, a record's problem, or an error for all."""
+        if fault.kind == "first" and refused_names(fault.reason, body):
+            fault = fault._replace(kind="refused")  # an option, whatever the status
         if fault.kind == "refused" and (self.answered or not fault.page):
             return await self._refused(call, fault, body)
         if fault.kind == "context":

@@ -25,6 +25,12 @@ OPENAI_URL = "https://api.openai.com/v1"
 #: what looks like a key is not printed either when a server repeats it
 KEY_LIKE = re.compile(r"\b(sk-[\w\-*.]{6,}|Bearer\s+[\w\-.=+/*]{6,})", re.IGNORECASE)
 
+#: a refusal that is about the key, or about what its account may do
+ABOUT_KEY = re.compile(
+    r"\bkey\b|api.?key|token|credential|auth|permission|account|organi[sz]ation|billing|verif",
+    re.IGNORECASE,
+)
+
 
 class EndpointOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What may be set for an endpoint.
@@ -179,9 +185,11 @@ def explain(endpoint: Endpoint, fault: Fault, served: Sequence[str] | None = Non
         )
     if fault.kind == "away":
         return f"{model}: nothing answers at {url} ({reason}); is it running, on this port?"
-    if status in ("401", "403"):
+    if status == "401" or (status == "403" and ABOUT_KEY.search(fault.reason)):
         held = "refuses the key in" if endpoint.key else "wants a key; set"
         return f"{model}: {url} {held} {' or '.join(endpoint.key_names)} ({reason})"
+    if status == "403":
+        return f"{model}: {url} does not allow what was asked ({reason})"
     if status in ("402", "429"):
         return f"{model}: the account at {url} has no money left ({reason})"
     if served is not None and endpoint.model and endpoint.model not in served:
