@@ -275,10 +275,7 @@ class BadServer:
             message["reasoning_content"] = "let me see"
         elif self.thought == "inline":
             message["content"] = f"<think>let me see</think>\n\n{text}"
-        if what == "thought-cut":
-            message = {"role": "assistant", "content": None, "reasoning_content": "let me"}
-            finish = "length"
-        elif what == "filter":
+        if what == "filter":
             message["content"], finish = text[:3], "content_filter"
         elif what == "finish-error":
             finish = "error"

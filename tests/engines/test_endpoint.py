@@ -215,12 +215,20 @@ def test_a_thought_is_read_apart_from_the_answer(thought: str) -> None:
         assert len(found.logprobs or ()) == 34
 
 
-def test_a_limit_inside_the_thought_is_truncated() -> None:
-    with opened(lambda n, b: "thought-cut") as (_, engine):
+@pytest.mark.parametrize(
+    ("message", "thought"),
+    [
+        ('{"content": null, "reasoning_content": "let me"}', "let me"),
+        ('{"content": "", "reasoning": "let me"}', "let me"),
+        ('{"role": "assistant"}', None),  # as Gemini, whose thought is not shown
+        ('{"content": ""}', None),
+    ],
+)
+def test_a_limit_inside_the_thought_is_truncated(message: str, thought: str | None) -> None:
+    reply = f'choices={{"message": {message}, "finish_reason": "length"}}'
+    with opened(lambda n, b: reply) as (_, engine):
         (found,) = answers(engine, ask("Who?"))
-        assert found.problem == "truncated"
-        assert found.text == ""
-        assert found.thinking == "let me"
+        assert (found.problem, found.text, found.thinking) == ("truncated", "", thought)
 
 
 def test_template_settings_are_sent() -> None:

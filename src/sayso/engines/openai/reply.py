@@ -714,8 +714,8 @@ def _record(
         problem = "truncated"
     elif implicit_thought and thinking is None and finish == "length" and not choice.problem:
         text, thinking, problem = "", text, "truncated"
-    elif finish == "length" and not text and reply.thinking_tokens:
-        problem = "truncated"  # the thought itself is not shown
+    elif finish == "length" and not text:
+        problem = "truncated"  # while it thought, also where the thought is not shown
     elif finish == "filter":
         text, problem = "", "failed: content filter"
     elif finish == "tool":
