@@ -115,7 +115,9 @@ class ModelOptions:
         None, "seconds to wait for one answer; default: 600", "endpoint"
     )
     patience: Annotated[float, Meta(ge=0.001, le=86_400)] | None = option(
-        None, "give up on a request after this many seconds; default: 600", "endpoint"
+        None,
+        "give up on a request after this many seconds; default: 600, and 60 where nothing listens",
+        "endpoint",
     )
     model_version: str | None = option(
         None,

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from sayso import cli
 from sayso.cli import flags
-from sayso.cli.progress import Bars, _Stage, pace
+from sayso.cli.progress import Bars, _Stage, pace, span
 from sayso.engines.scripted import ScriptedEngine
 from sayso.options import option_names
 from sayso.records import Generation, Request, Usage, ask
@@ -89,15 +89,21 @@ def test_a_slow_beginning_is_left_behind() -> None:
     assert len(stage.marks) <= 50
 
 
-def test_answers_that_take_longer_than_the_others_are_waited_for() -> None:
+def test_there_is_no_estimate_while_nothing_arrives() -> None:
     stage = _Stage("asking", 60, 0, began=0.0)
     for second in range(1, 59):
         stage.advance(float(second))
     assert stage.pace(61.0).endswith("/min, about 2 s left")
-    assert stage.pace(70.0).endswith("/min, waiting for 2 longer answers")
+    assert stage.pace(70.0).endswith("/min, no answer for 12 s")
     stage.advance(75.0)
     assert stage.pace(76.0).endswith(" s left")
-    assert stage.pace(160.0).endswith("/min, waiting for 1 longer answer")
+    assert stage.pace(160.0).endswith("/min, no answer for 85 s")
+    stage = _Stage("asking", 118, 0, began=0.0)
+    for second in range(1, 21):  # then its server is gone
+        stage.advance(float(second))
+    assert stage.pace(24.0).endswith(" left")
+    for later in (30.0, 60.0, 600.0):
+        assert stage.pace(later).endswith(f"no answer for {span(later - 20)}")
 
 
 def test_bursts_do_not_make_the_estimate_swing() -> None:

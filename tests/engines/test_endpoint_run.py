@@ -271,7 +271,7 @@ def test_draws_of_one_prompt_that_were_sampled_in_two_ways_are_told(
 def test_a_model_that_reasons_and_takes_neither_temperature_nor_logprobs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As OpenAI's o-series and GPT-5: three refusals with 400, that of log-probabilities with 403."""
+    """As OpenAI's o-series and GPT-5: refusals with 400, that of log-probabilities with 403."""
     extras = ("top_k", "min_p", "repetition_penalty", "repeat_penalty")
     switches = {"refuses": ("logprobs", "max_tokens", "temperature=0", *extras), "thought": "field"}
     with BadServer(**switches) as server:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from bad_server import BadServer, mixture
 from test_endpoint import opened
 
+from sayso.engines.openai import calls
 from sayso.records import Generation, ask, request_key
 from sayso.storage.cache import Cache
 
@@ -69,6 +72,38 @@ def test_an_endpoint_that_stays_dead_leaves_a_reason_in_each_record() -> None:
         assert all((a.problem or "").startswith("failed: ") for a in failed)
         assert all("patience: 0.5 s" in (a.problem or "") for a in failed)
         assert engine.counts.failed == len(failed)
+
+
+@pytest.mark.parametrize("fault", ["dead", "500"])
+def test_an_endpoint_that_gives_no_answers_is_named_while_it_is_waited_for(
+    fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "TELL_AFTER", 0.2)
+    monkeypatch.setattr(calls, "NOBODY", 1.5)
+    monkeypatch.setattr(calls, "PATIENCE", 2.5)
+    told: list[tuple[float, str]] = []
+    with opened(lambda n, b: "500" if n > 20 and fault == "500" else "ok") as (server, engine):
+        engine.asker.pace.base = 0.05
+        engine.tell = lambda text: told.append((time.monotonic(), text))
+        found, gone = [], 0.0
+        for _, answer in engine.complete(ask(f"Who {n}?") for n in range(200)):
+            found.append(answer)
+            if len(found) == 20:
+                gone = time.monotonic()
+                if fault == "dead":
+                    server.die()
+        over = time.monotonic()
+    said, last = ("Connect", 1.5) if fault == "dead" else ("status 500", 2.5)
+    assert len(found) == 200
+    assert {a.problem is None for a in found} == {True, False}
+    assert all(a.problem is None or f"patience: {last:g} s" in a.problem for a in found)
+    assert over - gone < 15
+    when, text = told[0]
+    assert when - gone < 5
+    assert text.startswith(f"{engine.address}: ")
+    assert said.lower() in text.lower()
+    assert text.endswith(f"gives up after {last:g} s; answers are kept")
+    assert len(told) < 8  # each time after twice as long
 
 
 def test_an_endpoint_that_takes_few_calls_at_once_is_given_few() -> None:

@@ -125,6 +125,8 @@ def check(
     check_engine(model)
     progress = progress or Silent()
     engine = open_model(model, **(options or {})) if isinstance(model, str) else model
+    if hasattr(engine, "tell"):
+        engine.tell = progress.note
     progress.note(f"sends {HOW_MANY} to the model")
     asking = CheckQuestioner(engine, progress)
     try:

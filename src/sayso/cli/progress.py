@@ -33,6 +33,8 @@ EVERY, SOON = 30.0, 5.0
 
 #: share of a stage that is to be answered before it is said how long the rest will take
 SOME = 0.05
+#: as many answers could have come before it is said that none does
+FEW = 2
 
 
 class _Counted(MofNCompleteColumn):
@@ -58,13 +60,14 @@ def pace(
     seconds: float,
     since: tuple[float, int] = (0.0, 0),
     idle: float = 0.0,
+    longest: float = 0.0,
 ) -> str:
     """Return rate and time left of a stage; "" before there is an answer.
 
     ``since`` are the seconds after which the rate is measured, and what was answered by then; none
     of it came from the cache. How long the rest takes is said once :data:`SOME` of it is answered:
-    a few answers say little. Nor is it said where nothing was answered for ``idle`` seconds, which
-    is longer than that: the last answers are longer than the others.
+    a few answers say little. Nor is it said where nothing was answered for ``idle`` seconds that
+    are more than twice the longest wait before, in which all that is left could have come.
     """
     if not answered or seconds <= 0:
         return ""
@@ -74,8 +77,8 @@ def pace(
     early = answered < SOME * (answered + left)
     if early or not left:
         return told
-    if idle > max(left / rate, SOON):
-        return f"{told}, waiting for {left:,} longer {'answer' if left == 1 else 'answers'}"
+    if idle > max(min(left, FEW) / rate, 2 * longest, SOON):
+        return f"{told}, no answer for {span(idle)}"
     return f"{told}, about {span(left / rate)} left"
 
 
@@ -242,6 +245,7 @@ class Bars:
 class _Stage:
     """A stage that is being asked: how much of it came from the cache, how much since it began.
 
+    ``last`` is when the newest answer came, ``longest`` the longest wait for one, in seconds.
     ``marks`` are seconds and what was answered by then. The rate is that of the later half of the
     time so far: a slow beginning is left behind, and answers that come in bursts, a batch at a
     time, even out.
@@ -252,6 +256,8 @@ class _Stage:
     cached: int
     began: float
     answered: int = 0
+    last: float = 0.0
+    longest: float = 0.0
     ended: float | None = None
     marks: deque[tuple[float, int]] = dataclasses.field(default_factory=lambda: deque([(0.0, 0)]))
 
@@ -259,6 +265,8 @@ class _Stage:
         """Count more answers."""
         self.answered += count
         seconds = now - self.began
+        self.longest = max(self.longest, seconds - self.last)
+        self.last = seconds
         while len(self.marks) > 1 and self.marks[1][0] <= seconds / 2:
             self.marks.popleft()
         last = self.marks[-1][0]
@@ -273,8 +281,8 @@ class _Stage:
         half = seconds / 2
         before = max((answered for at, answered in self.marks if at <= half), default=0)
         left = self.total - self.cached - self.answered
-        idle = seconds - self.marks[-1][0]
-        return pace(self.answered, left, seconds, (half, before), idle)
+        idle = seconds - self.last
+        return pace(self.answered, left, seconds, (half, before), idle, self.longest)
 
     def text(self, now: float) -> str:
         """Return how far it is."""

@@ -21,7 +21,7 @@ import msgspec
 import openai
 
 from sayso.engines import check_proxies
-from sayso.engines.openai.calls import Asker
+from sayso.engines.openai.calls import PATIENCE, Asker
 from sayso.engines.openai.endpoint import Endpoint, EndpointOptions, safe_line
 from sayso.engines.openai.reply import (
     ACCEPTED,
@@ -149,7 +149,7 @@ class Office:
 
     def __init__(self, endpoint: Endpoint, options: EndpointOptions) -> None:
         self.endpoint = endpoint
-        self.timeout, self.patience = options.timeout, options.patience
+        self.timeout, self.patience = options.timeout, options.patience or PATIENCE
         check_proxies()
         http = PlainClient(
             headers={"Accept-Encoding": ACCEPTED},
@@ -342,7 +342,7 @@ def key_of(request: Request, identity: str) -> str:
 class Files:
     """Requests in batch files at one endpoint: sent once, found again, read when they come back.
 
-    ``tell`` is told how batches go.
+    The asker's ``tell`` is told how batches go.
     """
 
     def __init__(
@@ -353,7 +353,6 @@ class Files:
         self.price = None if price is None else price.halved
         self.office = Office(asker.endpoint, options)
         self.box = Box(Path(options.batches or ""), asker.endpoint.url, identity)
-        self.tell: Callable[[str], None] = lambda text: None
         self.told: dict[str, tuple[object, float]] = {}
         self.answered = 0
         #: batches that were begun before are left alone
@@ -442,7 +441,7 @@ class Files:
                 self.box.save(batch)
             raise
         self.box.save(batch)
-        self.tell(f"batch {batch.id}: {len(batch.lines):,} calls were sent in a file")
+        self.asker.tell(f"batch {batch.id}: {len(batch.lines):,} calls were sent in a file")
 
     # ---- what comes back
 
@@ -472,7 +471,7 @@ class Files:
                     yield from self._read(batch, sent, wanted)
             if waiting and self.office.stop.wait(pause):
                 names = ", ".join(str(batch.id) for batch in waiting)
-                self.tell(
+                self.asker.tell(
                     f"batch {names} is still running; run the same command later to collect "
                     "its answers"
                 )
@@ -488,7 +487,7 @@ class Files:
         self.gone.append(
             f"the endpoint no longer has {name} or its answers: its calls are sent again"
         )
-        self.tell(self.gone[-1])
+        self.asker.tell(self.gone[-1])
 
     def _tell(self, batch: Batch, sent: BatchStatus) -> None:
         """Tell a change of state at once, and counts now and then."""
@@ -498,7 +497,7 @@ class Files:
             self.told[batch.digest] = sent.status, now
             reason = f" ({sent.reason})" if sent.reason else ""
             hours = (time.time() - batch.begun) / 3600
-            self.tell(
+            self.asker.tell(
                 f"batch {batch.id}: {safe_line(sent.status, (), 20)}, {done:,} of "
                 f"{len(batch.lines):,} calls answered, {failed:,} failed, {hours:.1f} hours "
                 f"since it was sent{reason}"

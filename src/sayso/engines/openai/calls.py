@@ -15,7 +15,7 @@ import math
 import random
 import threading
 from collections import Counter, deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -211,6 +211,11 @@ class Dispatcher:
         return self.asker.pace
 
     @property
+    def busy(self) -> bool:
+        """Whether any call has not ended."""
+        return bool(self.waiting or self.running or self.later)
+
+    @property
     def in_flight(self) -> int:
         """Requests of all sessions that are on the wire."""
         return sum(len(call.requests) for call in list(self.running.values()))
@@ -356,14 +361,15 @@ class CallPace:
     requests holds for all calls, so that 255 others do not repeat one refusal.
 
     ``limit`` is how many calls may be in flight now, at most ``most``. ``base`` is the first
-    back-off in seconds; each further one doubles, with jitter, up to 30. ``patience`` is how many
-    seconds the endpoint may put everyone off.
+    back-off in seconds; each further one doubles, with jitter, up to 30. ``silent_since`` is when
+    it first failed since its last answer, ``patience`` how many seconds from then on everyone may
+    be put off.
     """
 
-    def __init__(self, most: int, base: float = 0.5, patience: float = math.inf) -> None:
+    def __init__(self, most: int, base: float = 0.5) -> None:
         self.most = most
         self.base = base
-        self.patience = patience
+        self.patience = math.inf
         self.silent_since: float | None = None
         self.limit = float(min(most, 32))
         self.doubling = True
@@ -403,7 +409,6 @@ class CallPace:
 
     def busy(self, started: float, now: float, wait: float | None) -> None:
         """The endpoint says "too many requests": fewer calls, and a pause for all of them."""
-        self._put_off(now)
         if self.cut(started, now):
             self.busy_rounds += 1
             if wait is None:
@@ -413,15 +418,10 @@ class CallPace:
 
     def away(self, started: float, now: float) -> None:
         """Nothing listens: one pause for all, longer each round."""
-        self._put_off(now)
         if started >= self.cut_at and now >= self.paused_until:
             self.cut_at = now
             self.outages += 1
             self.paused_until = now + self.backoff(self.outages)
-
-    def _put_off(self, now: float) -> None:
-        if self.silent_since is None:
-            self.silent_since = now
 
     def hopeless(self, now: float) -> bool:
         """Whether this pause ends later than patience, counted from the first refusal since the
@@ -494,6 +494,10 @@ FIRST_ROUNDS = 3
 MOST_REFUSALS = 8
 #: how often a kind of call is tried with one option at a time, and how often each of these calls
 MOST_TRIALS, TRIES = 2, 3
+#: seconds after which it is told that the endpoint gives no answer
+TELL_AFTER = 8.0
+#: seconds that nothing may listen, and that other faults may last, where none are given
+NOBODY, PATIENCE = 60.0, 600.0
 #: names of other models that are reported
 MOST_NAMES = 4
 
@@ -515,7 +519,8 @@ class Asker:
         self.counts = Counts()
         self.draws = DrawWatch()
         self.learned = Learned(endpoint.official)
-        self.pace = CallPace(options.concurrency, patience=options.patience)
+        self.pace = CallPace(options.concurrency)
+        self.tell: Callable[[str], None] = lambda text: None
         self.wire = Wire(endpoint, options)
         self.isolating = asyncio.Lock()
         self.again: Counter[str] = Counter()
@@ -536,7 +541,8 @@ class Asker:
         """Send once; ``None`` if the call is settled, else the seconds until it is repeated."""
         call.started = self.dispatcher.loop.time()
         if self.pace.hopeless(call.started):
-            self._give_up(call, self._beyond(f"{self.put_off}: not sent, all calls are to wait"))
+            unsent = f"{self.put_off}: not sent, all calls are to wait"
+            self._give_up(call, f"{unsent} (patience: {self.pace.patience:g} s)")
             return None
         call.first = call.started if call.first is None else call.first
         choices = min(len(call.requests), self.learned.choices)
@@ -573,9 +579,27 @@ class Asker:
             self.counts.failed += 1
             call.session.deliver(index, empty_record(request, problem))
 
-    def _beyond(self, problem: str) -> str:
-        """Return the problem of a call that is not waited for."""
-        return f"{problem} (patience: {self.options.patience:g} s)"
+    def _patience(self, fault: Fault) -> float:
+        """Return how many seconds a fault may last."""
+        return self.options.patience or (NOBODY if fault.kind == "away" else PATIENCE)
+
+    def _wait_out(self, fault: Fault, now: float) -> None:
+        """Note a fault that may pass, and tell of it where no answer comes meanwhile."""
+        self.put_off, self.pace.patience = self._problem(fault), self._patience(fault)
+        if self.pace.silent_since is None:
+            self.pace.silent_since = now
+            self.dispatcher.loop.call_later(TELL_AFTER, self._tell_silence, now, TELL_AFTER)
+
+    def _tell_silence(self, since: float, seconds: float) -> None:
+        """Tell what keeps answers away, again each time it has lasted twice as long."""
+        if self.pace.silent_since != since or not self.dispatcher.busy:
+            return
+        self.tell(
+            f"{self.endpoint.url}: no answer for {seconds:.0f} s "
+            f"({self.put_off.removeprefix('failed: ')}); gives up after {self.pace.patience:g} s; "
+            "answers are kept"
+        )
+        self.dispatcher.loop.call_later(seconds, self._tell_silence, since, 2 * seconds)
 
     def _accept(self, call: Call, reply: Reply, overrides: tuple[str, ...]) -> Fault | None:
         """Deliver the answers of a reply; missing ones are requested in calls of their own."""
@@ -654,19 +678,20 @@ class Asker:
         now = self.dispatcher.loop.time()
         due = max(now + delay, self.pace.paused_until)
         first = now if call.first is None else call.first
-        if due - first <= self.options.patience:
+        if fault.kind == "away" and self.pace.silent_since is not None:
+            first = max(first, self.pace.silent_since)  # it was heard until then
+        if due - first <= self._patience(fault):
             return delay
         if fault.kind == "away" and not self.answered:
             return await self._end(fault)
-        return self._beyond(self._problem(fault))
+        return f"{self._problem(fault)} (patience: {self._patience(fault):g} s)"
 
     async def _try_again(self, call: Call, fault: Fault) -> float | str | InputError:
         """Slow down, pause or back off; give up after enough of it."""
         now = self.dispatcher.loop.time()
         pace, retries = self.pace, self.options.retries
         self.odd_wait = self.odd_wait or fault.odd
-        if fault.kind in ("busy", "away"):
-            self.put_off = self._problem(fault)
+        self._wait_out(fault, now)
         if fault.page and fault.wait is None and not self.answered:
             call.tries += 1
             late = call.tries >= FIRST_ROUNDS

@@ -38,7 +38,8 @@ class EndpointOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ``price`` is "in,out" in dollars per million tokens; ``model_version`` names what runs behind
     the name and enters the cache key; ``concurrency`` is the most calls in flight; ``timeout`` the
     seconds one call may take; ``retries`` how often a broken call is repeated; ``patience`` the
-    seconds after its first try beyond which a call is not repeated; ``batches`` a folder for what
+    seconds after its first try beyond which a call is not repeated (left out: 600, and 60 where
+    nothing listens); ``batches`` a folder for what
     is known of batch files, in which requests are then sent. ``asked`` is false for a dry
     run, which needs no key.
     """
@@ -48,7 +49,7 @@ class EndpointOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     concurrency: Annotated[int, msgspec.Meta(ge=1)] = 256
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 600.0
     retries: Annotated[int, msgspec.Meta(ge=0)] = 8
-    patience: Annotated[float, msgspec.Meta(gt=0)] = 600.0
+    patience: Annotated[float, msgspec.Meta(gt=0)] | None = None
     batches: str | None = None
     asked: bool = True
 

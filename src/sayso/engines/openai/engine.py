@@ -104,6 +104,15 @@ class EndpointEngine:
         return self.asker.counts
 
     @property
+    def tell(self) -> Callable[[str], None]:
+        """Who is told at once that no answers come, and how batches go."""
+        return self.asker.tell
+
+    @tell.setter
+    def tell(self, tell: Callable[[str], None]) -> None:
+        self.asker.tell = tell
+
+    @property
     def capabilities(self) -> Capabilities:
         """What the endpoint has shown so far that it can do."""
         asker, learned = self.asker, self.asker.learned
@@ -281,7 +290,7 @@ class BatchEngine(EndpointEngine):
     """An endpoint that is asked in batch files, for half the price, and answers within a day.
 
     The first call of each kind is asked at once, at the full price, so that what the endpoint
-    refuses is known before a file is sent; so are few calls. ``tell`` is told how batches go.
+    refuses is known before a file is sent; so are few calls.
     """
 
     asks_ahead = True
@@ -289,15 +298,6 @@ class BatchEngine(EndpointEngine):
     def _identify(self) -> None:
         super()._identify()
         self.files = Files(self.asker, self.identity, self.options, self.price)
-
-    @property
-    def tell(self) -> Callable[[str], None]:
-        """Who is told how batches go."""
-        return self.files.tell
-
-    @tell.setter
-    def tell(self, tell: Callable[[str], None]) -> None:
-        self.files.tell = tell
 
     @property
     def notices(self) -> list[str]:
