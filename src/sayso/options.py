@@ -161,7 +161,8 @@ class SpendingOptions:
     )
     price: str | None = option(
         None,
-        "dollars per million prompt and answer tokens (0.15,0.60); default: sayso's price table",
+        "dollars per million prompt and answer tokens (0.15,0.60); default: what the package "
+        "genai-prices says",
         "endpoint",
         main=True,
     )

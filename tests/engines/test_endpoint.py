@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from bad_server import BadServer
@@ -12,7 +13,9 @@ from bad_server import BadServer
 from sayso.engines import open_model
 from sayso.engines.openai.endpoint import short_model_name
 from sayso.engines.openai.engine import EndpointEngine
-from sayso.records import Generation, Request, ask
+from sayso.engines.providers import PROVIDERS
+from sayso.records import Generation, InputError, Request, ask
+from sayso.runs.costs import is_endpoint
 
 
 @contextlib.contextmanager
@@ -285,6 +288,52 @@ def test_openai_is_sent_what_it_knows_and_the_rest_is_said(
     # 1 prompt token and 34 out at 0.15 and 0.60 dollars a million
     assert found.usage.dollars == pytest.approx((1 * 0.15 + 34 * 0.60) / 1e6)
     assert engine.identity == "api:gpt-4o-mini"
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_a_word_names_a_provider(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider = PROVIDERS[name]
+    monkeypatch.delenv(provider.key, raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(InputError, match=f"needs a key: set the variable {provider.key}"):
+        open_model(f"{name}:some/model")
+    with BadServer(key="key-of-theirs-1") as server:
+        assert urlsplit(provider.url).scheme == "https"
+        monkeypatch.setitem(PROVIDERS, name, provider._replace(url=server.url))
+        monkeypatch.setenv(provider.key, "key-of-theirs-1")
+        monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Own: own-secret")
+        engine = open_model(f"{name}:some/model")
+        (found,) = answers(engine, ask("Who?"))
+        engine.close()
+        sent = server.headers[0]
+    assert found.problem is None
+    assert server.bodies[0]["model"] == "some/model"
+    assert sent["authorization"] == "Bearer key-of-theirs-1"
+    assert ("x-own" in sent) == (name == "openai")
+    assert is_endpoint(f"{name}:m")
+
+
+def test_anthropic_gets_one_choice_a_call_and_what_it_ignores_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with BadServer() as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-theirs-1")
+        provider = PROVIDERS["anthropic"]._replace(url=server.url)
+        monkeypatch.setitem(PROVIDERS, "anthropic", provider)
+        engine = open_model("anthropic:claude-haiku-4-5")
+        requests = [ask("Who?", temperature=1.5, sample=n) for n in range(3)]
+        found = answers(engine, *requests)
+        engine.close()
+    assert [b.get("n") for b in server.bodies] == [None] * 3
+    ignored = {"seed", "logprobs", "top_logprobs", "n"}
+    assert not any(ignored & b.keys() for b in server.bodies)
+    assert {b["temperature"] for b in server.bodies} == {1.0}
+    assert all("temperature: 1, the highest there" in g.overrides for g in found)
+    assert all("seed: not sent" in g.overrides for g in found)
+    said = " ".join(engine.notices)
+    assert "does not take" in said
+    assert "seed" in said
+    assert "logprobs" in said
 
 
 def test_an_unknown_price_stays_unknown() -> None:

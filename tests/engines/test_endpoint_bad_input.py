@@ -81,6 +81,17 @@ def test_a_missing_key_for_openai(monkeypatch: pytest.MonkeyPatch) -> None:
         open_model("openai:gpt-4o")
 
 
+def test_a_name_that_cannot_be_opened_is_repeated_as_typed() -> None:
+    for name in ("antropic:claude-haiku-4-5", "bedrock:eu.amazon.nova-lite-v1:0"):
+        with pytest.raises(InputError) as caught:
+            open_model(name)
+        assert str(caught.value).startswith(f"model {name!r} is not a name sayso can open")
+        assert "anthropic" in str(caught.value)
+    with pytest.raises(InputError) as caught:
+        open_model("me:pa55word@host:8000/v1")
+    assert "pa55word" not in str(caught.value)
+
+
 def test_a_key_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-\nnew line")
     with pytest.raises(InputError, match="characters that keys never have") as caught:

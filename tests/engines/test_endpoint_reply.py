@@ -43,6 +43,7 @@ from sayso.engines.openai.request import (
 )
 from sayso.engines.openai.wire import without_key
 from sayso.engines.prices import Price
+from sayso.engines.providers import PROVIDERS
 from sayso.records import Message, Request, ask
 from support.tables import tabled
 
@@ -220,7 +221,7 @@ def test_gateways_put_the_status_into_the_body() -> None:
 
 
 def test_a_large_limit_is_no_unknown_limit() -> None:
-    learned = Learned(official=False)
+    learned = Learned()
     body, _ = request_body("m", ask("Who?"), 1, learned)
     assert not learned.refuse("max_tokens is too large: 256. At most 16 are valid", body)
     assert learned.refuse("Unexpected fields in the request: {'min_p'}", body)
@@ -229,7 +230,7 @@ def test_a_large_limit_is_no_unknown_limit() -> None:
 
 
 def test_a_refusal_that_names_several_is_no_reason_to_drop_them() -> None:
-    learned = Learned(official=False)
+    learned = Learned()
     body, _ = request_body("m", ask("Who?"), 1, learned)
     said = "unknown field 'typical_p'; expected one of temperature, top_p, top_k, seed, stop"
     assert not learned.refuse(said, body)
@@ -239,7 +240,7 @@ def test_a_refusal_that_names_several_is_no_reason_to_drop_them() -> None:
 
 
 def test_off_is_zero_where_a_number_below_it_is_refused() -> None:
-    learned = Learned(official=False)
+    learned = Learned()
     body, _ = request_body("m", ask("Who?"), 1, learned)
     below = "{'loc': ('body', 'top_k'), 'msg': 'Input should be greater than or equal to 0'}"
     assert learned.refuse(f"1 validation error: {below}", body)
@@ -248,13 +249,13 @@ def test_off_is_zero_where_a_number_below_it_is_refused() -> None:
     assert overrides == ()
     assert learned.refuse(f"1 validation error: {below}", body)
     assert "top_k" not in request_body("m", ask("Who?"), 1, learned)[0]
-    learned = Learned(official=False)
+    learned = Learned()
     assert learned.refuse("Unexpected keys in the request: {'top_k'}", body | {"top_k": -1})
     assert learned.drops("top_k")
 
 
 def test_a_schema_takes_its_second_form_where_the_first_is_refused() -> None:
-    learned = Learned(official=False)
+    learned = Learned()
     request = ask("Who?", response_format='{"name": "v", "schema": {"type": "object"}}')
     first, _ = request_body("m", request, 1, learned)
     said = "{'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text'\"}"
@@ -270,7 +271,7 @@ def test_a_schema_takes_its_second_form_where_the_first_is_refused() -> None:
 
 
 def test_a_body_with_one_option_of_several() -> None:
-    body, _ = request_body("m", ask("Who?", max_tokens=300), 2, Learned(official=False))
+    body, _ = request_body("m", ask("Who?", max_tokens=300), 2, Learned())
     names = refusable(body)
     assert {"n", "seed", "temperature"} < set(names)
     bare = without(body, names)
@@ -281,7 +282,7 @@ def test_a_body_with_one_option_of_several() -> None:
 
 
 def test_a_cap_on_choices_is_read_from_the_refusal() -> None:
-    learned = Learned(official=False)
+    learned = Learned()
     body, _ = request_body("m", ask("Who?"), 20, learned)
     assert learned.refuse("invalid value: n must be at most 8", body)
     assert learned.choices == 8
@@ -372,7 +373,7 @@ def test_any_bytes_are_read_without_a_crash(body: bytes) -> None:
 
 @given(st.text(), st.text())
 def test_any_refusal_is_learned_from_without_a_crash(message: str, name: str) -> None:
-    learned = Learned(official=False)
+    learned = Learned()
     body, _ = request_body("m", ask("Who?"), 4, learned)
     learned.refuse(f"unsupported {message} n {name}", body)
     assert learned.choices >= 1
@@ -387,7 +388,9 @@ def test_any_text_is_checked_against_a_schema_without_a_crash(text: str) -> None
 def test_a_request_may_hold_half_characters() -> None:
     from sayso.engines.openai.wire import encode_body
 
-    body, _ = request_body("m", Request((Message("user", "a\ud800"),)), 1, Learned(official=True))
+    body, _ = request_body(
+        "m", Request((Message("user", "a\ud800"),)), 1, Learned(PROVIDERS["openai"])
+    )
     assert "a\ufffd".encode() in encode_body(body)
 
 
@@ -493,11 +496,11 @@ def test_a_key_written_once_plainly_and_once_with_escapes_is_removed_twice() -> 
 def test_a_placeholder_is_no_secret_that_would_be_cut_out_of_answers(
     key: str, secret: bool
 ) -> None:
-    endpoint = Endpoint("m", "http://h/v1", "m", key, (), official=False)
+    endpoint = Endpoint("m", "http://h/v1", "m", key, ())
     assert endpoint.secrets[:1] == ((key,) if secret else ())
 
 
 def test_a_key_that_comes_back_percent_encoded_is_removed() -> None:
-    endpoint = Endpoint("m", "http://h/v1", "m", "zq9KEY/secret+77==", (), official=False)
+    endpoint = Endpoint("m", "http://h/v1", "m", "zq9KEY/secret+77==", ())
     said = "a redirect to http://other/zq9KEY%2Fsecret%2B77%3D%3D/x"
     assert safe_line(said, endpoint.secrets) == "a redirect to http://other/[key]/x"

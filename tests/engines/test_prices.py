@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import pytest
 
 from sayso.engines.prices import LOCAL, Price, price_of, reply_cost
@@ -21,14 +23,33 @@ def test_models_in_this_process_cost_nothing_and_say_so() -> None:
         assert price.label == "no price (local)"
 
 
-def test_a_known_price_carries_its_date_and_dated_names_share_it() -> None:
+def test_a_known_price_says_where_it_comes_from_and_dated_names_share_it() -> None:
     price = price_of("openai:gpt-4o-mini")
     assert price is not None
-    assert price.date
-    assert price.date in price.label
-    assert price_of("openai:gpt-4o-mini-2024-07-18") == price
-    # its own row wins over the row of the name before the date
+    assert (price.input, price.output, price.cached) == (0.15, 0.6, 0.075)
+    assert price.source == f"genai-prices {version('genai-prices')}"
+    assert price.source in price.label
+    dated = price_of("openai:gpt-4o-mini-2024-07-18")
+    assert dated is not None
+    assert dated.of(Usage(900, 70, 100)) == price.of(Usage(900, 70, 100))
+    assert dated.source.endswith(", gpt-4o-mini")
+    # a model whose price came to be another one
     assert price_of("openai:gpt-4o-2024-05-13") != price_of("openai:gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("name", "dearer"),
+    [("anthropic:claude-haiku-4-5", "anthropic:claude-sonnet-4-5"),
+     ("gemini:gemini-2.5-flash", "gemini:gemini-2.5-pro"),
+     ("openrouter:openai/gpt-4o-mini", "openrouter:openai/gpt-4o"),
+     ("openai:gpt-5-mini", "openai:gpt-5")],
+)  # fmt: skip
+def test_models_of_providers_have_prices(name: str, dearer: str) -> None:
+    price, more = price_of(name), price_of(dearer)
+    assert price is not None
+    assert more is not None
+    assert 0 < price.input < more.input
+    assert price.input <= price.output < more.output
 
 
 def test_the_bill_counts_cached_tokens_at_their_own_price() -> None:

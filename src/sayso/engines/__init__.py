@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from sayso.addresses import redact
 from sayso.engines.named import LOCAL_NAMES, PACKAGED, SHIPPED, NotHere
+from sayso.engines.providers import PROVIDERS
 from sayso.later import Later
 from sayso.plugins import Plugin, find_plugin, plugin_names
 from sayso.processes import wait_passively
@@ -40,17 +41,17 @@ OPENERS = {
     "gguf": "sayso.engines.gguf.engine:open_gguf",
     "vllm": "sayso.engines.vllm:open_vllm",
     "ollama": "sayso.engines.openai.engine:open_ollama",
-    "openai": "sayso.engines.openai.engine:open_openai",
+    **dict.fromkeys(PROVIDERS, "sayso.engines.openai.engine:open_provider"),
     "http": "sayso.engines.openai.engine:open_endpoint",
     "https": "sayso.engines.openai.engine:open_endpoint",
 }
 #: kinds of models that take torch, and those that are opened by their whole name
-_OF_TORCH, _WHOLE = (*LOCAL_NAMES, "hf", "vllm"), (*LOCAL_NAMES, "http", "https")
+_OF_TORCH, _WHOLE = (*LOCAL_NAMES, "hf", "vllm"), (*LOCAL_NAMES, *PROVIDERS, "http", "https")
 #: what a model may be called
 NAMES = (
     "'builtin', 'builtin-trained', 'smollm2', 'hf:<folder or hub id>', "
-    "'gguf:<GGUF file>', 'vllm:<folder or hub id>', 'ollama:<model>', 'openai:<model>', or the URL "
-    "of an endpoint ('http://localhost:8000/v1#model')"
+    "'gguf:<GGUF file>', 'vllm:<folder or hub id>', 'ollama:<model>', '<provider>:<model>' (one of "
+    f"{', '.join(PROVIDERS)}), or the URL of an endpoint ('http://localhost:8000/v1#model')"
 )
 
 
@@ -107,7 +108,9 @@ def refuse_gone(name: str) -> None:
 
 
 def _unknown(name: str) -> InputError:
-    if ":" in name.partition("@")[0]:  # a login of an address without its scheme, if it has any
+    if (
+        "@" in name and ":" in name.partition("@")[0]
+    ):  # a login of an address without its scheme, if it has any
         name = redact(f"http://{name}").removeprefix("http://")
     return InputError(
         f"model {name!r} is not a name sayso can open: expected {NAMES}{plugin_names('engines')}"

@@ -1,4 +1,4 @@
-"""What a model's tokens cost, from a dated table that the user can override.
+"""What a model's tokens cost, from a package with a date that the user can override.
 
 An unknown price is ``None``, never 0: a run that costs money must not look free.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import functools
 import math
-import re
-from importlib import resources
+from importlib.metadata import version
 
 import msgspec
 
 from sayso.engines.named import LOCAL_NAMES
 from sayso.engines.ollama import costs_nothing
+from sayso.engines.providers import PROVIDERS
 from sayso.records import Generation, InputError, Usage
 
 
@@ -21,29 +21,26 @@ class Price(msgspec.Struct, frozen=True, omit_defaults=True):
     """Dollars per million tokens, with their source.
 
     ``cached`` is for prompt tokens that the provider reads from its cache; ``None`` = as ``input``.
-    ``date`` is "YYYY-MM", empty for the user's own price and for models that cost nothing.
     """
 
     input: float
     output: float
     cached: float | None = None
-    date: str = ""
     source: str = ""
 
     @property
     def label(self) -> str:
-        """The price in one phrase, with its date or source."""
+        """The price in one phrase, with its source."""
         if not (self.input or self.output):
             return f"no price ({self.source})"
-        when = f", {self.date}" if self.date else ""
-        return f"${self.input:g} in, ${self.output:g} out per million tokens ({self.source}{when})"
+        return f"${self.input:g} in, ${self.output:g} out per million tokens ({self.source})"
 
     @property
     def halved(self) -> Price:
         """The price of the same tokens in batch files."""
         cached = None if self.cached is None else self.cached / 2
         source = f"{self.source}, halved for batch files"
-        return Price(self.input / 2, self.output / 2, cached, self.date, source)
+        return Price(self.input / 2, self.output / 2, cached, source)
 
     def of(self, usage: Usage) -> float:
         """Return the dollars for the tokens of one reply."""
@@ -82,7 +79,7 @@ def price_of(model: str, override: str | None = None) -> Price | None:
     """Return the price of a model named as in ``open_model``; ``None`` if unknown.
 
     ``override`` is ``"in,out"`` in dollars per million tokens, or ``"in,out,cached"``; anything
-    else raises :class:`InputError`. Only ``openai:`` names are looked up, and an Ollama server
+    else raises :class:`InputError`. Only models of a provider are looked up, and an Ollama server
     on this machine costs nothing: what runs behind another endpoint's name, and who bills it,
     cannot be known.
     """
@@ -93,15 +90,30 @@ def price_of(model: str, override: str | None = None) -> Price | None:
         return LOCAL
     if kind == "ollama":
         return LOCAL if costs_nothing(name) else None
-    if kind != "openai":
+    return _listed(PROVIDERS[kind].prices, name) if kind in PROVIDERS and name else None
+
+
+@functools.cache
+def _listed(provider: str, model: str) -> Price | None:
+    """Return what the installed package genai-prices knows, which sends no request for more.
+
+    Prices that rise with a prompt's length are those of short prompts.
+    """
+    import genai_prices  # only a run that needs a price loads it
+
+    usages = (
+        genai_prices.Usage(input_tokens=1_000),
+        genai_prices.Usage(output_tokens=1_000),
+        genai_prices.Usage(input_tokens=1_000, cache_read_tokens=1_000),
+    )
+    try:
+        found = [genai_prices.calc_price(usage, model, provider_id=provider) for usage in usages]
+    except (LookupError, ValueError):
         return None
-    table = _table()
-    # a dated name: gpt-4o-2024-08-06, gpt-4-0613, gpt-4-0125-preview
-    undated = re.sub(r"-(\d{4}-\d{2}-\d{2}|\d{4}(-preview)?)$", "", name)
-    price = table.models.get(name) or table.models.get(undated)
-    if price is None:
-        return None
-    return msgspec.structs.replace(price, date=table.date, source="sayso's table")
+    fresh, written, read = (round(float(one.total_price) * 1_000, 6) for one in found)
+    named = found[0].model.id
+    source = f"genai-prices {version('genai-prices')}{f', {named}' if named != model else ''}"
+    return Price(fresh, written, read, source)
 
 
 def _parse(text: str) -> Price:
@@ -116,17 +128,3 @@ def _parse(text: str) -> Price:
         )
     cached = numbers[2] if len(numbers) == 3 else None
     return Price(numbers[0], numbers[1], cached, source="your --price")
-
-
-class _Table(msgspec.Struct, frozen=True):
-    date: str
-    source: str
-    models: dict[str, Price]
-
-
-@functools.cache
-def _table() -> _Table:
-    import yaml  # only a run that needs a price reads the table
-
-    text = (resources.files("sayso") / "engines" / "prices.yaml").read_text(encoding="utf-8")
-    return msgspec.convert(yaml.safe_load(text), _Table)

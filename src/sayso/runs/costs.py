@@ -16,6 +16,7 @@ from sayso.engines.absent import AbsentModel
 from sayso.engines.engine import Engine
 from sayso.engines.named import NotHere
 from sayso.engines.prices import LOCAL, Price, price_of
+from sayso.engines.providers import REMOTE
 from sayso.engines.ray.engine import RaySettings, open_ray
 from sayso.options import ModelOptions, as_typed, given, option_names
 from sayso.records import InputError
@@ -215,7 +216,7 @@ def _anywhere(name: str) -> str:
 def is_endpoint(model: str) -> bool:
     """Tell whether a model's name is that of an endpoint, or of a list of some, which is refused
     where it is opened."""
-    return model.startswith(("openai:", "ollama:", "http:", "https:", "@"))
+    return model.partition(":")[0] in REMOTE or model.startswith("@")
 
 
 def is_local(model: object) -> bool:

@@ -435,7 +435,9 @@ def _untried(job: Job) -> list[str]:
     return [
         f"{name}: the address was not contacted; sayso check contacts it"
         for name in dict.fromkeys(names)
-        if is_endpoint(name) and (name.startswith("openai:") or "#" in name)
+        if is_endpoint(name)
+        and not name.startswith("ollama:")
+        and ("://" not in name or "#" in name)
     ]
 
 

@@ -26,7 +26,7 @@ from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError, Question
 from sayso.runs.asking import REQUEST_SETTINGS
-from sayso.runs.costs import is_endpoint, is_local
+from sayso.runs.costs import is_local
 from sayso.runs.job import Job, parts_of
 from sayso.runs.measure import entities_of, load_run
 from sayso.runs.run import open_job
@@ -131,7 +131,7 @@ def open_base_run(
     flags = _flags(manifest.command)
     for what, named, given in (("model", manifest.model, model), ("judge", manifest.judge, judge)):
         asked = named.removeprefix("rules+")
-        if given is None and is_endpoint(asked) and not asked.startswith(("openai:", "ollama:")):
+        if given is None and "://" in asked:
             raise InputError(
                 f"the {what} of {run} is at an address that its folder names, {named!r}: to send "
                 f"your key and questions there, add --{what} {shlex.quote(named)}"

@@ -518,7 +518,7 @@ class Asker:
         self.price = price
         self.counts = Counts()
         self.draws = DrawWatch()
-        self.learned = Learned(endpoint.official)
+        self.learned = Learned(endpoint.provider)
         self.pace = CallPace(options.concurrency)
         self.tell: Callable[[str], None] = lambda text: None
         self.wire = Wire(endpoint, options)

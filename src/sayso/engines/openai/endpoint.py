@@ -18,10 +18,10 @@ import msgspec
 
 from sayso.addresses import redact
 from sayso.engines.openai.reply import Fault
+from sayso.engines.providers import PROVIDERS, UNKNOWN_PROVIDER, Provider
 from sayso.keys import hide_key, is_secret
 from sayso.records import InputError, refuse_secret, secret_in
 
-OPENAI_URL = "https://api.openai.com/v1"
 #: what looks like a key is not printed either when a server repeats it
 KEY_LIKE = re.compile(r"\b(sk-[\w\-*.]{6,}|Bearer\s+[\w\-.=+/*]{6,})", re.IGNORECASE)
 
@@ -63,7 +63,7 @@ class Endpoint:
     model: str
     key: str = field(repr=False)
     key_names: tuple[str, ...]
-    official: bool
+    provider: Provider = UNKNOWN_PROVIDER
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -76,18 +76,20 @@ class Endpoint:
         return "".join(self.secrets)
 
 
-def named_openai(model: str, asked: bool = True) -> Endpoint:
-    """Return OpenAI's own endpoint, or the one that OPENAI_BASE_URL names.
+def named_provider(name: str, asked: bool = True) -> Endpoint:
+    """Return the endpoint of ``PROVIDER:MODEL``; of OpenAI the one that OPENAI_BASE_URL names.
 
     Raises InputError without a key, if it is to be ``asked``.
     """
-    name = f"openai:{model}"
-    key = _key("OPENAI_API_KEY")
+    kind, _, model = name.partition(":")
+    provider = PROVIDERS[kind]
+    key = _key(provider.key)
     if not key and asked:
-        raise InputError(f"model {name!r} needs a key: set the variable OPENAI_API_KEY")
-    url = os.environ.get("OPENAI_BASE_URL", "").strip().rstrip("/") or OPENAI_URL
+        raise InputError(f"model {name!r} needs a key: set the variable {provider.key}")
+    own = os.environ.get("OPENAI_BASE_URL", "").strip().rstrip("/") if kind == "openai" else ""
+    url = own or provider.url
     _check_url(url, "OPENAI_BASE_URL")
-    return Endpoint(name, url, model, key, ("OPENAI_API_KEY",), official=True)
+    return Endpoint(name, url, model, key, (provider.key,), provider)
 
 
 def named_by_url(name: str, source: str = "the model name") -> Endpoint:
@@ -103,7 +105,7 @@ def named_by_url(name: str, source: str = "the model name") -> Endpoint:
     host = re.sub(r"[^A-Z0-9]", "_", (urlsplit(url).hostname or "").upper())
     key_names = (f"SAYSO_API_KEY_{host}", "SAYSO_API_KEY")
     key = next(filter(None, map(_key, key_names)), "")
-    return Endpoint(f"{url}#{model}" if model else url, url, model, key, key_names, official=False)
+    return Endpoint(f"{url}#{model}" if model else url, url, model, key, key_names)
 
 
 def with_model(endpoint: Endpoint, model: str) -> Endpoint:

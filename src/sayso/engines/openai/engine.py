@@ -45,7 +45,7 @@ from sayso.engines.openai.endpoint import (
     EndpointOptions,
     explain,
     named_by_url,
-    named_openai,
+    named_provider,
     not_listed,
     retry_notice,
     safe_line,
@@ -154,7 +154,7 @@ class EndpointEngine:
         """
         if self._unlisted is None:
             endpoint, self._unlisted = self.asker.endpoint, []
-            if not endpoint.official:
+            if not endpoint.provider.official:
                 listed = self.thread.wait(self.asker.wire.models(SOON), 2 * SOON)
                 names = [] if isinstance(listed, Fault) else [name for name, _ in listed]
                 if names and endpoint.model not in names:
@@ -515,10 +515,10 @@ def _engine(endpoint: Endpoint, options: EndpointOptions) -> EndpointEngine:
     return (BatchEngine if options.batches else EndpointEngine)(endpoint, options, price)
 
 
-def open_openai(model: str, **options: object) -> EndpointEngine:
-    """Open a model of OpenAI; see :class:`~sayso.engines.openai.endpoint.EndpointOptions`."""
+def open_provider(name: str, **options: object) -> EndpointEngine:
+    """Open ``PROVIDER:MODEL``; see :class:`~sayso.engines.openai.endpoint.EndpointOptions`."""
     checked = read_options(EndpointOptions, options, "an endpoint's options")
-    return _engine(named_openai(model, checked.asked), checked)
+    return _engine(named_provider(name, checked.asked), checked)
 
 
 def open_ollama(model: str, **options: object) -> OllamaEngine:

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from sayso.engines.providers import UNKNOWN_PROVIDER, Provider
 from sayso.records import Request
 
 #: parameters that OpenAI does not know; llama.cpp's name of a repetition penalty is another one
@@ -60,12 +61,15 @@ class Learned:
     ``dropped`` maps (parameter, value) to the message that refused it.
     """
 
-    def __init__(self, official: bool) -> None:
-        self.official = official
-        self.dropped: dict[tuple[str, object], str] = {}
+    def __init__(self, provider: Provider = UNKNOWN_PROVIDER) -> None:
+        self.official = official = provider.official
+        self.hottest = provider.hottest
+        self.dropped: dict[tuple[str, object], str] = dict.fromkeys(
+            ((name, None) for name in provider.ignores), "as its documentation says"
+        )
         self.limit = "max_completion_tokens" if official else "max_tokens"
         self.limits_refused: set[str] = set()
-        self.choices = MOST_CHOICES
+        self.choices = 1 if self.drops("n") else MOST_CHOICES
         self.gives_n = False
         self.off = OFF[0]
         self.schema_form = SCHEMA_FORMS[0]
@@ -228,7 +232,9 @@ def request_body(
         elif override is not None:
             overrides.append(override)
 
-    put("temperature", request.temperature, "temperature: provider default")
+    put("temperature", min(request.temperature, learned.hottest), "temperature: provider default")
+    if request.temperature > learned.hottest:
+        overrides.append(f"temperature: {learned.hottest:g}, the highest there")
     put("top_p", request.top_p, "top_p: provider default")
     put(learned.limit, request.max_tokens, "max_tokens: provider default")
     if request.stop:

@@ -289,7 +289,7 @@ def headers_for(
     endpoint: Endpoint, client: openai.AsyncOpenAI | openai.OpenAI
 ) -> dict[str, str | Omit]:
     """Return headers for every call. What the environment holds for OpenAI stays with OpenAI."""
-    if endpoint.official:
+    if endpoint.provider.official:
         return {}
     plain = ("accept", "content-type", "user-agent")
     headers: dict[str, str | Omit] = {
