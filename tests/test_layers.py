@@ -316,7 +316,7 @@ FENCE: dict[str, dict[str, str]] = {
         "sayso.report.page": "environment sheet_page",
         "sayso.report.sheet": "Chart Section Sheet Tile render_sheet",
         "sayso.runs.asking": "CachedEngine REQUEST_SETTINGS",
-        "sayso.runs.costs": "dollars is_endpoint is_local open_priced",
+        "sayso.runs.costs": "dollars is_local open_priced",
         "sayso.runs.draws": "PARAGRAPHS ask_draws knowledge_of read_draws",
         "sayso.runs.job": "Job parts_of",
         "sayso.runs.measure": "entities_of load_run",
