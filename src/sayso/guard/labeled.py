@@ -29,6 +29,7 @@ from sayso.guard.guard import GIVEN
 from sayso.harmless import line
 from sayso.judges.judge import NO_VALUE
 from sayso.judges.rules.judge import SIGNATURE, judge_rules
+from sayso.judges.rules.reading import STANCES
 from sayso.metrics.arrays import Floats, codes
 from sayso.people.corrected import UsedLabels, labels_of_run
 from sayso.people.labels import LabelStore
@@ -517,7 +518,11 @@ def _is_unanswerable(row: AnswerRow) -> bool:
 
 
 def _stance(row: AnswerRow) -> str | None:
-    return None if row.answer is None else judge_rules(row.question, NO_VALUE, row.answer).stance
+    """Return the stance of an answer: the row's own, as in a log, else that of the rules."""
+    own = row.own.get("stance")
+    if own in STANCES or row.answer is None:
+        return own if own in STANCES else None
+    return judge_rules(row.question, NO_VALUE, row.answer).stance
 
 
 def table_words(rows: Sequence[AnswerRow]) -> Floats:
