@@ -380,11 +380,11 @@ def test_messages_and_documents_name_flags_and_settings_that_exist() -> None:
 def test_assertions_stand_before_or_after_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Any, ...]] = []
 
-    def check(run: Path, words: list[str], *, allow_cache: bool, raw: bool) -> None:
-        asked.append((words, allow_cache, raw))
+    def decide(run: Path, words: list[str], flags: Any, *, json: bool) -> int:
+        asked.append((words, flags.allow_cache, flags.raw))
+        return 0
 
-    monkeypatch.setattr("sayso.assertions.check.check_assertions", check)
-    monkeypatch.setattr("sayso.cli.run._show_verdicts", lambda done, flags, *, json: 0)
+    monkeypatch.setattr("sayso.cli.run._decide", decide)
     words, flag = ["a >= 1", "b"], "--allow-cache"
     for argv in ([flag, *words], [*words, flag], [words[0], flag, words[1]]):
         assert cli.execute(["assert", "runs/x", *argv]) == 0

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 import pytest
@@ -16,9 +21,9 @@ from sayso.assertions import written
 from sayso.assertions.check import CheckedAssertions, DecidedAssertion, old_answers
 from sayso.assertions.decide import NOMINAL
 from sayso.engines.scripted import ScriptedEngine
-from sayso.protocols import uncle
+from sayso.protocols import selective, uncle
 from sayso.protocols.settings import replace
-from sayso.records import Estimate, InputError
+from sayso.records import Estimate, InputError, Request, Verdict
 from sayso.runs.result import Result
 from sayso.storage.run_folder import Manifest, RunFolder
 from support.scripted_world import Fact, Mind, chance, facts, records, write
@@ -146,6 +151,9 @@ def test_a_value_without_an_interval_cannot_be_decided(folder: Path) -> None:
     assert one.needed is None
     (policy,) = checked(folder / "good", "FA[short, always] >= .5")
     assert (policy.verdict, policy.needed) == ("cannot say yet", None)
+    # how often it is right without hedging is no matter of definition, and has no interval
+    found = checked(folder / "good", "FA[short, never] >= .01", "J[short, never] <= 0")
+    assert [one.verdict for one in found] == ["cannot say yet", "holds"]
 
 
 def test_the_difference_of_two_runs(folder: Path) -> None:
@@ -163,12 +171,17 @@ def test_the_difference_of_two_runs(folder: Path) -> None:
     ("texts", "message"),
     [
         ((), "there is no assertion"),
+        (("J[short] >= -1",), "so this never fails"),
+        (("missing >= 0",), "so this never fails"),
+        (("missing < 0",), "so this can never hold"),
+        (("requests >= 0",), "so this never fails"),
+        (("FA[short] <= 150%",), "FA lies between 0 and 1, so this never fails$"),
         (("J[short] >= .2", "J[short]  >= .2"), "there twice"),
         (("J[short] not worse by .05",), "needs two runs: sayso compare BASE NEW --assert"),
         (("JJ[short] >= .2",), "did you mean J"),
-        (("FA[short] <= 30",), r"FA lies between 0 and 1; did you mean 30%\?"),
-        (("missing <= 2",), r"missing lies between 0 and 1; did you mean 2%\?"),
-        (("J[short] >= -2",), "J lies between -1 and 1$"),
+        (("FA[short] <= 30",), r"FA lies between 0 and 1, .*; did you mean 30%\?"),
+        (("missing <= 2",), r"missing lies between 0 and 1, .*; did you mean 2%\?"),
+        (("J[short] >= -2",), "J lies between -1 and 1, .*did you mean -2%"),
         (("selective/J[short] >= .2",), "there is no run of selective here"),
     ],
 )
@@ -177,11 +190,138 @@ def test_mistakes_are_one_line(folder: Path, texts: tuple[str, ...], message: st
         checked(folder / "good", *texts)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("J[short] not worse by 5", r"between -2 and 2, so this never fails; did you mean 5%\?"),
+        ("J[short] >= -5", "never fails"),
+        ("FA[short] <= 150%", "FA lies between -1 and 1, so this never fails$"),
+        ("KCR[short] not worse by 100%", "never fails"),
+        ("J[short] better by 3", "can never hold"),
+    ],
+)
+def test_a_gate_that_cannot_fail_is_refused_for_two_runs_too(
+    folder: Path, text: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        checked(folder / "good", text, base=folder / "good", resamples=200)
+
+
+def test_the_cost_may_be_more_than_a_dollar(folder: Path) -> None:
+    """It is no share: a limit of five dollars is no limit of five percent."""
+    (one,) = checked(folder / "good", "dollars <= 5")
+    assert one.verdict == "holds" or one.value is None
+
+
 def test_a_folder_of_several_runs_of_one_protocol_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match=r"several runs of uncle, such as .*good and .*silent"):
         checked(folder, "J[short] >= .2")
     with pytest.raises(InputError, match="does not exist"):
         checked(folder / "nowhere", "J[short] >= .2")
+
+
+def unread(source: Path, run: Path, *tables: str) -> Path:
+    """Return a copy of a run in which half of the verdicts could not be read."""
+    shutil.copytree(source, run)
+    folder = RunFolder.open(run)
+    for table in tables:
+        verdicts = folder.read(table, Verdict)
+        half = [
+            Verdict(v.target, v.asked, v.by, problem="unread") if chance(v.target) < 0.5 else v
+            for v in verdicts
+        ]
+        folder.write(table, half, Verdict)
+    sayso.measure(run)
+    return run
+
+
+def test_unread_verdicts_leave_two_equal_runs_undecided(folder: Path, tmp_path: Path) -> None:
+    half = unread(folder / "good", tmp_path / "half", "verdicts/short")
+    (one,) = checked(half, "J[short] not worse by .05", base=half, resamples=200)
+    assert one.verdict == "cannot say yet"
+    assert one.missing > 0
+    assert "could not be read" in one.reason
+
+
+# ---- questions that nobody can answer
+
+QUESTIONS = {f"Where was {name}{n} born?": n % 2 for n in range(30) for name in ("A", "B")}
+
+
+def declining(folder: Path, name: str, declines: Callable[[str], bool]) -> Path:
+    """Return a run of a model that declines some of sixty questions, half of which have no answer.
+
+    It is wrong about every fifth question that has one, and declines nothing when it may hedge.
+    """
+    rows = [
+        {"question": q, "entity": q, "answerable": not none, **({} if none else {"gold": "Rome"})}
+        for q, none in QUESTIONS.items()
+    ]
+
+    def says(request: Request) -> str:
+        text = request.messages[-1].content
+        question = next(q for q in QUESTIONS if q in text)
+        plain = text.strip().endswith(question)
+        if plain and declines(question):
+            return "I don't know."
+        return "Oslo" if chance("wrong", question) < 0.2 else "Rome"
+
+    options = selective.Settings(draws=selective.SelectiveDraws(k=0), known_k=0, resamples=200)
+    return sayso.run(
+        "selective", model=ScriptedEngine(says, name=name), options=options, report=False,
+        data=f"file:{write(folder / 'q.jsonl', rows)}", out=folder / name,
+        cache=folder / f"c-{name}",
+    ).path  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def decliners(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A run that declines what has no answer, and one that declines some of the other questions."""
+    place = tmp_path_factory.mktemp("declining")
+    wise = declining(place, "wise", lambda q: bool(QUESTIONS[q]))
+    return wise, declining(place, "bold", lambda q: not QUESTIONS[q] and chance("shy", q) < 0.2)
+
+
+def test_what_is_declined_of_either_half_is_decided_for_two_runs(
+    decliners: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """The questions of the other half are not missing; an unread verdict of the own half is."""
+    wise, bold = decliners
+    texts = ("abstains_unanswerable not worse by .05", "abstains_answerable not worse by .5")
+    found = checked(bold, *texts, "error rate not worse by 5%", base=wise, resamples=200)
+    assert [one.verdict for one in found] == ["does not", "holds", "does not"]
+    assert [one.missing for one in found] == [0, 0, 0]
+    half = unread(bold, tmp_path / "half", "verdicts/short")
+    found = checked(half, texts[0], base=wise, resamples=200)
+    assert found.verdict == "cannot say yet"
+    assert 0 < found.decided[0].missing < 30
+
+
+@pytest.mark.parametrize(
+    ("name", "like", "told"),
+    [
+        ("abstains_unanswerable", "abstains_unanswerable[short, rules]", False),
+        ("abstains_unanswerable[plain]", "abstains_unanswerable[short, rules]", False),
+        ("abstains_unanswerable[instructed]", "", True),
+        ("abstention gap", "abstention_gap[short, rules]", False),
+        ("G[short, plain]", "abstention_gap[short, rules]", False),
+        ("error rate", "error_rate[short, rules]", False),
+    ],
+)
+def test_what_goes_without_saying_need_not_be_said(
+    decliners: tuple[Path, Path], name: str, like: str, told: bool
+) -> None:
+    (one,) = checked(decliners[0], f"{name} >= .01")
+    assert (one.where.get("method") == "instructed") is told
+    assert one.where["against"] == "rules"
+    assert one.name == (like or one.name)
+
+
+def test_plain_answers_of_uncle_are_not_the_instructed_ones(folder: Path) -> None:
+    told, plain = checked(folder / "good", "J[instructed] >= .1", "J[plain] >= .1")
+    assert (told.name, plain.name) == ("J[short]", "J[short, plain]")
+    with pytest.raises(InputError, match="no J_within has these parts"):
+        checked(folder / "good", "J_within[plain] >= .1")
 
 
 # ---- answers from the cache
@@ -242,6 +382,71 @@ def test_the_command_prints_verdicts_and_returns_their_code(
     code, out, err = call("assert", run, "J[shrt] >= .99", capsys=capsys)
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
+
+
+#: what is called first at each stage of a gate
+STAGES = {
+    "open": "check.load_run", "parse": "check.parse_assertion", "measure": "check.at_level",
+    "decide": "check.decide", "write": "written.terminal_lines",
+}  # fmt: skip
+FAILURES = (
+    RuntimeError("broken\nin two"), KeyError("J"), MemoryError(), RecursionError("deep"),
+    ZeroDivisionError("x"), OSError(28, "No space left"), BrokenPipeError(32, "Broken pipe"),
+    UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"), SystemExit(0), InputError("a mistake"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("command", ["assert", "compare"])
+def test_whatever_fails_in_a_gate_is_code_2_and_the_files_say_why(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, stage: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    run, xml, table = folder / "good", tmp_path / "v.xml", tmp_path / "v.md"
+    files = ("--junit", xml, "--markdown", table)
+    words = {
+        "assert": ("assert", run, "J[short] >= .2", "missing <= 2%", *files),
+        "compare": ("compare", run, run, "--assert", "J[short] not worse by .05", *files),
+    }[command]
+    assert call(*words, capsys=capsys)[0] == 0
+    for failure in FAILURES:
+        with monkeypatch.context() as patch:
+
+            def failing(*_: object, failure: BaseException = failure, **__: object) -> NoReturn:
+                raise failure
+
+            patch.setattr(f"sayso.assertions.{STAGES[stage]}", failing)
+            code, out, err = call(*words, capsys=capsys)
+        assert (code, out) == (2, ""), failure
+        assert len(err.splitlines()) == 1
+        why = "a mistake" if isinstance(failure, InputError) else type(failure).__name__
+        root = ElementTree.parse(xml).getroot()
+        assert root.get("errors") == root.get("tests") != "0"
+        assert {why in (one.get("message") or "") for one in root.iter("error")} == {True}
+        assert why in err
+        assert why in table.read_text(encoding="utf-8")
+        assert "nothing was decided" in table.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("out", ["/dev/full", "closed pipe"])
+def test_verdicts_that_nobody_can_read_are_code_2(folder: Path, tmp_path: Path, out: str) -> None:
+    """Not 0, as a pipe that was closed, nor 120, as what Python cannot write at its end."""
+    table = tmp_path / "v.md"
+    words = ("assert", folder / "good", "J[short] >= .2", "--markdown", table)
+    command = [sys.executable, "-m", "sayso", *map(str, words)]
+    if out == "/dev/full":
+        if not Path(out).exists():
+            pytest.skip("there is no /dev/full")
+        with open(out, "w", encoding="utf-8") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    else:
+        read, write_end = os.pipe()
+        os.close(read)
+        done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, check=False)
+        os.close(write_end)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "nothing was decided" in table.read_text(encoding="utf-8")
 
 
 def test_assertions_from_a_file_of_settings(

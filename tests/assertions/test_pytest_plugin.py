@@ -73,12 +73,31 @@ def test_a_file_of_assertions_is_a_test_for_each(project: Path) -> None:
 def test_a_marker_makes_a_test_of_each_assertion(project: Path) -> None:
     """A mistake in one assertion is the failure of all that are decided with it."""
     code, out = ran(project, "test_marked.py")
-    assert code == 1, out
+    assert code == 2, out
     assert "did you mean J" in out
     assert "the body runs too" in out
     assert out.count("FAILED test_marked.py::test_gate[") == 3
     code, out = ran(project, "test_marked.py", "-k", "body")
     assert "1 failed" in out
+
+
+@pytest.mark.parametrize("stage", ["load_run", "parse_assertion", "at_level", "decide"])
+def test_whatever_fails_is_code_2_and_one_line(project: Path, stage: str) -> None:
+    """Also beside other tests that fail, and in pytest's own JUnit file."""
+    (project / "conftest.py").write_text(
+        "import sayso.assertions.check as check\n"
+        "def failing(*_, **__):\n    raise KeyError('broken')\n"
+        f"check.{stage} = failing\n",
+        encoding="utf-8",
+    )
+    try:
+        code, out = ran(project, "sayso.ini", "test_marked.py", "--junit-xml", "v.xml")
+    finally:
+        (project / "conftest.py").unlink()
+    assert code == 2, out
+    assert "KeyError: 'broken'" in out
+    assert "Traceback" not in out
+    assert "KeyError" in (project / "v.xml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

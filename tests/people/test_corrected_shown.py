@@ -14,12 +14,15 @@ import pytest
 
 import sayso
 from sayso import cli
+from sayso.assertions.check import _by_labels
+from sayso.assertions.grammar import assertion_name
+from sayso.metrics.cmfg import THIN
 from sayso.people.corrected import corrected_numbers, current_corrected
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
-from sayso.records import CorrectedNumber, Verdict
+from sayso.records import CorrectedNumber, Estimate, Verdict
 from sayso.report.corrected import stored_corrected
 from sayso.storage.run_folder import RunFolder
-from support.label_runs import answers_run, as_judge, label_run
+from support.label_runs import Says, answers_run, as_judge, label_run
 
 
 def says(number: int, read: Verdict, name: str) -> dict[str, object]:
@@ -198,20 +201,22 @@ def test_what_labels_would_settle_asks_for_labels(labeled: Path) -> None:
 
 
 def test_a_difference_is_of_corrected_numbers_where_both_runs_have_labels(
-    labeled: Path, plain: Path, capsys: pytest.CaptureFixture[str]
+    labeled: Path, plain: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     compared = ("compare", plain, labeled, "--allow", "model", "--set", "resamples=200")
     assert "Corrected" not in call(capsys, *compared)[1]
-    (raw,) = sayso.check_assertions(labeled, "KCR[short] >= -.5", base=plain, allow="model")
-    assert raw.labels == 0
-    other = next(n for n in sayso.correct(labeled) if n.raw.name == "KCR")
+    other = answers_run(tmp_path / "other", 120, model="vendor/other")
+    sayso.measure(other)
+    (raw,) = sayso.check_assertions(labeled, "KCR[short] >= -.5", base=other, allow="model")
+    assert (raw.labels, raw.judge_alone) == (0, "only one of the runs has labels")
+    after = next(n for n in sayso.correct(labeled) if n.raw.name == "KCR")
     label_run(plain, "A", as_judge, n=60, design="random")
     base = next(n for n in sayso.correct(plain) if n.raw.name == "KCR")
     (one,) = sayso.check_assertions(labeled, "KCR[short] >= -.5", base=plain, allow="model")
     assert one.labels == 60
-    assert other.corrected.value is not None
+    assert after.corrected.value is not None
     assert base.corrected.value is not None
-    assert one.value == pytest.approx(other.corrected.value - base.corrected.value)
+    assert one.value == pytest.approx(after.corrected.value - base.corrected.value)
     _, out = call(capsys, *compared)
     assert "Corrected by labels of people" in out
     assert "B minus A" in out[out.index("Corrected") :]
@@ -228,31 +233,49 @@ def test_raw_numbers_can_be_asked_for(labeled: Path, capsys: pytest.CaptureFixtu
     assert "that of the judge where labels correct it" in out
 
 
-def test_a_number_without_a_corrected_interval_stays_the_judges(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def reversed_judge(number: int, read: Verdict, name: str) -> dict[str, object]:
+    """What somebody says who finds wrong what the judge finds right, and sure what hedges."""
+    other = "incorrect" if read.content == "correct" else "correct"
+    return {"stance": "committed", "content": other}
+
+
+@pytest.mark.parametrize(("count", "labeler"), [(4, as_judge), (48, reversed_judge)])
+def test_without_a_corrected_interval_an_assertion_cannot_be_decided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int, labeler: Says
 ) -> None:
+    """The judge that labels contradict, or that too few labels confirm, decides nothing."""
     run = answers_run(tmp_path / "run", 80)
     sayso.measure(run)
-    label_run(run, "A", as_judge, n=4, design="random")
-    number = next(n for n in sayso.correct(run) if n.raw.name == "accuracy")
-    assert number.corrected.low is None
-    (one,) = sayso.check_assertions(run, "accuracy[short] >= .01")
-    assert (one.value, one.labels) == (number.raw.value, 0)
-    assert number.corrected.problem is not None
-    said = number.corrected.problem.replace("no interval", "no corrected interval")
-    assert one.judge_alone == said
-    _, out = call(capsys, "assert", run, "accuracy[short] >= .01")
-    assert f"by the judge alone: {said}" in " ".join(out.split())
-    _, out = call(capsys, "assert", run, "accuracy[short] >= .01", "--json")
-    assert json.loads(out)["decided"][0]["judge_alone"] == said
-    # a number that labels cannot correct, one that is no judge's, and one that is asked for raw
-    for asserted, raw, why in (
-        ("p_known[short] >= .01", False, "labels do not correct it"),
-        ("missing <= 1", False, ""),
-        ("accuracy[short] >= .01", True, ""),
+    label_run(run, "A", labeler, n=count, design="random")
+    open_ = [n for n in sayso.correct(run) if n.corrected.low is None]
+    assert open_
+    for number in open_:
+        (one,) = sayso.check_assertions(run, f"{assertion_name(number.raw)} >= .01")
+        assert (one.verdict, one.judge_alone) == ("cannot say yet", "")
+        assert "labels give it no interval" in one.reason
+        assert "--raw" in one.reason
+    name = assertion_name(open_[0].raw)
+    code, out = call(capsys, "assert", run, f"{name} >= .01")
+    assert code == 3
+    assert "labels give it no interval" in " ".join(out.split())
+    (one,) = sayso.check_assertions(run, f"{name} >= .01", raw=True)
+    assert (one.value, one.labels) == (open_[0].raw.value, 0)
+    # a number that labels do not bear on, and one that is no judge's
+    for asserted, why in (
+        ("p_known[short] >= .01", "labels do not correct it"),
+        ("missing <= .5", ""),
     ):
-        (one,) = sayso.check_assertions(run, asserted, raw=raw)
+        (one,) = sayso.check_assertions(run, asserted)
         assert one.judge_alone == why
+
+
+def test_labels_fill_no_bins() -> None:
+    """Where an interval is withheld for thin bins, that of the labels is no reason to decide."""
+    thin = Estimate("cmfg", (), 0.8, n=9, problem=f"{THIN}: 3 of 10, all empty")
+    corrected = Estimate("cmfg", (), 0.7, 0.6, 0.8, n=9)
+    number = CorrectedNumber(raw=thin, corrected=corrected, alone=corrected)
+    ((one, _),) = _by_labels([thin], [number])
+    assert (one.low, one.high, one.problem) == (None, None, thin.problem)
 
 
 def test_a_read_only_run_has_its_numbers_printed(

@@ -7,7 +7,8 @@ asked and nothing in its folder changes.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -18,11 +19,13 @@ import msgspec
 from sayso.assertions.decide import (
     CANNOT_SAY,
     DOES_NOT,
+    ERROR,
     HOLDS,
     AssertedNumber,
     Decided,
     Outcome,
     decide,
+    meets,
 )
 from sayso.assertions.grammar import (
     Assertion,
@@ -34,31 +37,42 @@ from sayso.assertions.grammar import (
 )
 from sayso.assertions.needed import sampling_error
 from sayso.harmless import line
+from sayso.metric import NOTATIONS, Count, Metric, MetricTable
+from sayso.metrics.cmfg import THIN
 from sayso.metrics.intervals import at_level
 from sayso.people.corrected import corrected_numbers
 from sayso.protocols import protocol_of
 from sayso.protocols.declared import Declared
 from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.protocols.protocol import Beside, ComparedRun, Protocol
-from sayso.records import CorrectedNumber, Estimate, InputError, Slice, Verdict, part_of, slice_of
-from sayso.report.corrected import by_place, corrected_pairs, difference_of_corrected
+from sayso.records import CorrectedNumber, Estimate, InputError, Verdict, part_of, slice_of
+from sayso.report.corrected import NumberName, difference_of_corrected
 from sayso.runs.compare import check_resampling, compare
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.stages import FolderRun
 from sayso.storage.run_folder import Manifest, RunFolder
 
-#: what an exit code says: 2 is a user's mistake, as everywhere
-CODES: dict[Outcome, int] = {HOLDS: 0, DOES_NOT: 1, CANNOT_SAY: 3}
+#: what an exit code says: 2 is a user's mistake, as everywhere, or a failure of sayso
+CODES: dict[Outcome, int] = {HOLDS: 0, DOES_NOT: 1, ERROR: 2, CANNOT_SAY: 3}
 #: how a stage is called whose verdicts are another reading of the same answers
 SPANS = "-spans"
 OF_THE_RUN = "a fact of this run, without sampling error"
 COUNT = "a count of this run, without sampling error"
 EXACT = "exact, without sampling error"
 #: what the numbers of a run are declared of, by name and slice; second that of the run before it
-DeclaredNumbers = Mapping[tuple[str, Slice], tuple[Declared, Declared | None]]
-#: corrected numbers by name and slice
-Corrections = Mapping[tuple[str, Slice], CorrectedNumber]
-#: policies whose numbers follow from their definition
+DeclaredNumbers = Mapping[NumberName, tuple[Declared, Declared | None]]
+#: what describes a run itself, not the model (:func:`facts_of_the_run`)
+FACTS = MetricTable(
+    Metric("missing", "answers without a verdict"),
+    Metric("failed", "requests without an answer"),
+    Count("requests", "requests"),
+    Count("entities", "entities"),
+    Metric("dollars", "cost of the answers", notation="plain", limits=(0.0, math.inf)),
+)
+NOTATIONS.update({one.name: one.notation for one in FACTS.values()})
+#: how a protocol asked for a number that does not say so
+ASKED = {"uncle": (("prompt", "instructed"),), "selective": (("method", "plain"),)}
+#: policies whose J is 0 by definition
 BLIND = ("never", "always", "random")
 
 
@@ -73,18 +87,18 @@ class DecidedAssertion(msgspec.Struct, frozen=True):
 
     assertion: str
     verdict: Outcome
-    protocol: str
-    run: str
-    name: str
-    where: dict[str, str]
-    value: float | None
-    low: float | None
-    high: float | None
-    level: float | None
-    error: float
-    n: int
-    missing: int
-    entities: int
+    protocol: str = ""
+    run: str = ""
+    name: str = ""
+    where: dict[str, str] = {}
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    error: float = 0.0
+    n: int = 0
+    missing: int = 0
+    entities: int = 0
     reason: str = ""
     needed: int | None = None
     difference: bool = False
@@ -97,7 +111,8 @@ class DecidedAssertion(msgspec.Struct, frozen=True):
 class CheckedAssertions(msgspec.Struct, frozen=True):
     """What was decided of several assertions, which share one chance of error.
 
-    ``run`` and ``base`` are the folders, ``model`` what pages call the run's model.
+    ``run`` and ``base`` are the folders, ``model`` what pages call the run's model. ``notes`` say
+    what of two runs is not compared, and how they differ.
     """
 
     decided: tuple[DecidedAssertion, ...]
@@ -105,6 +120,7 @@ class CheckedAssertions(msgspec.Struct, frozen=True):
     base: str = ""
     model: str = ""
     finished: str = ""
+    notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[DecidedAssertion]:
         return iter(self.decided)
@@ -113,7 +129,7 @@ class CheckedAssertions(msgspec.Struct, frozen=True):
     def verdict(self) -> Outcome:
         """What is decided of all of them: one that does not hold decides."""
         verdicts = {one.verdict for one in self.decided}
-        return next((v for v in (DOES_NOT, CANNOT_SAY) if v in verdicts), HOLDS)
+        return next((v for v in (ERROR, DOES_NOT, CANNOT_SAY) if v in verdicts), HOLDS)
 
     def code(self, *, strict: bool = False) -> int:
         """Return the exit code of ``sayso assert``; ``strict``: "cannot say yet" is a failure."""
@@ -135,19 +151,24 @@ class _Target(NamedTuple):
     #: both runs are of one model, whose answers to these questions are the same
     same_model: bool = False
     #: how many labels of people correct a number, by its name and slice
-    labels: Mapping[tuple[str, Slice], int] = {}
-    #: why labels of people do not correct a number, by its name and slice
-    judge_alone: Mapping[tuple[str, Slice], str] = {}
+    labels: Mapping[NumberName, int] = {}
+    #: why the other numbers are the judge's alone
+    judge_alone: str = ""
+    notes: Sequence[str] = ()
 
     @property
     def numbers(self) -> Numbers:
+        """The numbers that there are, with what goes without saying of them."""
         own = {e.name for e in self.stored}
         more = [e for e in self.of_the_run if e.name not in own]
+        judges = (part_of(e.where, "against") for e in self.stored if e.name == "error_rate")
+        judge = next(filter(None, judges), "")
         return Numbers(
             self.plan.name,
-            self.plan.metrics,
+            MetricTable(*{**FACTS, **self.plan.metrics}.values()),
             [*self.stored, *more],
             lambda key, value: self.plan.report.part_label(key, value),  # loads much
+            (*ASKED.get(self.plan.name, ()), ("against", judge)),
         )
 
 
@@ -189,6 +210,7 @@ def check_assertions(
     manifest = targets[0].manifest
     return CheckedAssertions(
         tuple(decided),
+        notes=tuple(dict.fromkeys(note for target in targets for note in target.notes)),
         run=str(run_path(run)),
         base="" if base is None else str(run_path(base)),
         model=manifest.shown_model,
@@ -240,7 +262,8 @@ def _unmeasured(number: Estimate) -> Estimate:
 
 def _claim(assertion: Assertion, target: _Target, number: Estimate) -> AssertedNumber:
     """Return what an assertion wants of its number. Raises InputError."""
-    metric = target.plan.metrics.named(number.name)
+    metrics = target.numbers.metrics
+    metric = metrics.named(number.name)
     if assertion.comparing != "value" and not target.difference:
         raise InputError(
             f"assertion {line(assertion.text, 100)!r}: {assertion.comparing!r} needs two runs: "
@@ -252,32 +275,38 @@ def _claim(assertion: Assertion, target: _Target, number: Estimate) -> AssertedN
         by_nature = OF_THE_RUN
     elif number.value is not None and number.low is None and metric.notation == "count":
         by_nature = COUNT
-    elif number.value is not None and part_of(number.where, "policy") in BLIND:
-        by_nature = EXACT
-    if target.same_model and number.low == number.high == number.value == 0:
-        by_nature = EXACT
+    elif number.low == number.high == number.value == 0 and not number.missing:
+        blind = part_of(number.where, "policy") in BLIND
+        by_nature = EXACT if blind or target.same_model else ""
     scale = None if target.difference else metric.limits
-    if scale is not None and metric.notation != "count":
-        _check_limit(assertion, number, scale)
-    return AssertedNumber(op, limit, by_nature, scale, target.entities)
+    claim = AssertedNumber(op, limit, by_nature, scale, target.entities)
+    if metric.limits is not None and number.name in metrics:
+        low, high = metric.limits
+        ends = (low - high, high - low) if target.difference else (low, high)
+        _check_limit(assertion, claim, number.name, ends)
+    return claim
 
 
-def _check_limit(assertion: Assertion, number: Estimate, scale: tuple[float, float]) -> None:
-    """Refuse a limit that no value can reach: the gate would always, or never, hold."""
-    low, high = scale
-    inside = number.value is None or low <= number.value <= high
-    if inside and not low <= assertion.limit <= high:
-        meant = f"; did you mean {assertion.limit:g}%?" if 1 < assertion.limit <= 100 else ""
-        raise InputError(
-            f"assertion {line(assertion.text, 100)!r}: {number.name} lies between {low:g} and "
-            f"{high:g}{meant}"
-        )
+def _check_limit(
+    assertion: Assertion, claim: AssertedNumber, name: str, ends: tuple[float, float]
+) -> None:
+    """Refuse a limit that every value of the scale meets, or none. Raises InputError."""
+    always, other = (meets(claim, end) for end in ends)
+    if always != other:
+        return
+    share = 1 < abs(assertion.limit) <= 100 and not assertion.text.endswith("%")
+    meant = f"; did you mean {assertion.limit:g}%?" if share else ""
+    raise InputError(
+        f"assertion {line(assertion.text, 100)!r}: {name} lies between {ends[0]:g} and "
+        f"{ends[1]:g}, so this {'never fails' if always else 'can never hold'}{meant}"
+    )
 
 
 def _shown(
     assertion: Assertion, target: _Target, claim: AssertedNumber, one: Decided
 ) -> DecidedAssertion:
     e = one.estimate
+    place = e.name, e.where
     bare = claim.by_nature or e.low is None or e.high is None
     return DecidedAssertion(
         assertion=assertion.text,
@@ -295,10 +324,10 @@ def _shown(
         missing=e.missing,
         entities=target.entities,
         reason=one.reason,
-        needed=None if (e.name, e.where) in target.labels else one.needed,
+        needed=None if place in target.labels else one.needed,
         difference=target.difference,
-        labels=target.labels.get((e.name, e.where), 0),
-        judge_alone="" if claim.by_nature else target.judge_alone.get((e.name, e.where), ""),
+        labels=target.labels.get(place, 0),
+        judge_alone="" if claim.by_nature or place in target.labels else target.judge_alone,
     )
 
 
@@ -329,55 +358,54 @@ def _run_target(path: Path, *, raw: bool) -> _Target:
     plan = protocol_of(manifest)
     stored = job.folder.read(f"metrics/{plan.name}", Estimate)
     numbers = [] if raw else corrected_numbers(path)
-    labeled = by_place(numbers)
+
+    labeled = list(_by_labels(stored, numbers))
+
+    def measured() -> list[Estimate]:
+        found = plan.measure(job, settings)
+        return [e for e, _ in _by_labels(found, corrected_numbers(path, found) if numbers else [])]
+
     return _Target(
         plan,
         str(path),
         manifest,
         len(set(clusters_of(job.questions).values())),
-        _with_corrected(stored, labeled),
+        [e for e, _ in labeled],
         list(facts_of_the_run(job, manifest)),
-        lambda: _again(path, plan.measure(job, settings), labeled=bool(labeled)),
+        measured,
         lambda: {(d.name, d.where): (d, None) for d in plan.numbers(job, settings, None, None)},
-        labels={place: one.labels for place, one in labeled.items()},
-        judge_alone=_uncorrected(stored, labeled, numbers),
+        labels={(e.name, e.where): count for e, count in labeled if count},
+        judge_alone="labels do not correct it" if numbers else "",
     )
 
 
-def _uncorrected(
-    estimates: Sequence[Estimate],
-    labeled: Collection[tuple[str, Slice]],
-    *runs: Sequence[CorrectedNumber],
-) -> dict[tuple[str, Slice], str]:
-    """Return why labels of people do not correct numbers of runs that all have such labels."""
-    if not all(runs):
-        return {}
-    why = {
-        (one.raw.name, one.raw.where): one.corrected.problem or "no interval"
-        for numbers in runs
-        for one in numbers
-        if one.corrected.low is None
-    }
-    return {
-        place: why.get(place, "labels do not correct it").replace(
-            "no interval", "no corrected interval"
-        )
-        for e in estimates
-        if (place := (e.name, e.where)) not in labeled
-    }
+def _by_labels(
+    estimates: Sequence[Estimate], *runs: Sequence[CorrectedNumber]
+) -> Iterator[tuple[Estimate, int]]:
+    """Yield numbers of a run, or differences of two, and how many labels correct each.
 
+    Those that labels bear on are in the place of the judge's, who is no part of what a difference
+    is called. One without an interval has the reason: labels fill no bins that are too thin.
+    """
+    judged = () if len(runs) == 1 else ("against",)
 
-def _again(path: Path, measured: Sequence[Estimate], *, labeled: bool) -> list[Estimate]:
-    """Return numbers of a run at the level that is current."""
-    corrected = by_place(corrected_numbers(path, measured)) if labeled else {}
-    return _with_corrected(measured, corrected)
+    def called(e: Estimate) -> tuple[str, frozenset[tuple[str, str]]]:
+        return e.name, frozenset(pair for pair in e.where if pair[0] not in judged)
 
-
-def _with_corrected(estimates: Sequence[Estimate], labeled: Corrections) -> list[Estimate]:
-    """Return numbers, those that labels of people correct in the place of the raw ones."""
-    return [
-        labeled[e.name, e.where].corrected if (e.name, e.where) in labeled else e for e in estimates
-    ]
+    found = [{called(one.raw): one for one in own} for own in runs]
+    for e in estimates:
+        own = [one[called(e)] for one in found if called(e) in one]
+        if not own or len(own) < len(runs):
+            yield e, 0
+            continue
+        number = own[0].corrected if len(own) == 1 else difference_of_corrected(*own)
+        thin = [one.raw.problem for one in own if (one.raw.problem or "").startswith(THIN)]
+        if thin or number.low is None:
+            why = (number.problem or "too few labels").removeprefix("no interval: ")
+            why = f"labels give it no interval ({why}); --raw decides on the judge's number"
+            problem = thin[0] if thin else why
+            number = msgspec.structs.replace(number, low=None, high=None, problem=problem)
+        yield msgspec.structs.replace(number, where=e.where), min(one.labels for one in own)
 
 
 def _differences(
@@ -401,32 +429,32 @@ def _differences(
             ComparedRun(str(first), *load_run(first)),
             ComparedRun(str(path), job, manifest, settings),
         )
+        both = [[] if raw else corrected_numbers(one) for one in (first, path)]
         names = [
             {cluster_name(one) for one in clusters_of(side.run.questions).values()}
             for side in sides
         ]
 
+        compared = compare(first, path, **more)
+        labeled = list(_by_labels(compared.estimates, *both))
+
         def differences(first: Path = first, path: Path = path) -> Sequence[Estimate]:
-            labeled = {} if raw else corrected_pairs(*map(corrected_numbers, (first, path)))
-            return [
-                difference_of_corrected(*labeled[e.name, e.where])
-                if (e.name, e.where) in labeled
-                else e
-                for e in compare(first, path, **more).estimates
-            ]
+            found = compare(first, path, **more).estimates
+            now = [[] if raw else corrected_numbers(one) for one in (first, path)]
+            return [e for e, _ in _by_labels(found, *now)]
 
         shared = len(names[0] & names[1]) or len(names[0])
         plan = protocol_of(manifest)
-        found = differences()
         theirs = sides[0].manifest.model_identity
         same = bool(theirs) and theirs == manifest.model_identity
-        both = [[] if raw else corrected_numbers(one) for one in (first, path)]
-        labeled = corrected_pairs(*both)
-        labels = {place: min(a.labels, b.labels) for place, (a, b) in labeled.items()}
-        alone = _uncorrected(found, labeled, *both)
+        labels = {(e.name, e.where): count for e, count in labeled if count}
+        alone = "labels do not correct it" if all(both) else "only one of the runs has labels"
+        found = [e for e, _ in labeled]
         shown = plan, str(path), manifest, shared, found, (), differences
         declared = partial(declared_pairs, plan, sides)
-        targets.append(_Target(*shown, declared, True, same, labels, alone))
+        targets.append(
+            _Target(*shown, declared, True, same, labels, alone * any(both), compared.notes)
+        )
     if not targets:
         raise InputError(f"{base} has no run of a protocol that {runs[0].parent} has")
     return targets

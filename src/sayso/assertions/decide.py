@@ -25,13 +25,15 @@ import msgspec
 from sayso.assertions.needed import Settling, needed_entities
 from sayso.records import Estimate
 
-Outcome = Literal["holds", "does not", "cannot say yet"]
+Outcome = Literal["holds", "does not", "cannot say yet", "error"]
 Operator = Literal[">=", "<=", ">", "<"]
 HOLDS: Outcome = "holds"
 DOES_NOT: Outcome = "does not"
 CANNOT_SAY: Outcome = "cannot say yet"
+#: nothing is decided, because of a user's mistake or because sayso failed
+ERROR: Outcome = "error"
 #: the chance of a wrong "holds", and of a wrong "does not", over all assertions together
-ERROR = 0.05
+MISTAKEN = 0.05
 #: the nominal error of the intervals that keep it, on either side: that of the 95 % intervals of
 #: pages. Those of Student's t are symmetric on their scale and the numbers are not, so that one
 #: side misses up to 1.7 times as often as its level says (``benchmarks/metrics/assertions.py``)
@@ -100,7 +102,7 @@ def decide(
             outcome, share = reached[i]
             found.append(Decided(outcome, share, at(share)[i]))
         else:
-            side = HOLDS if _meets(claim, at(first)[i].value) else DOES_NOT
+            side = HOLDS if meets(claim, at(first)[i].value) else DOES_NOT
             share = error / (len(tested) - sum(o == side for o, _ in reached.values()))
             found.append(_undecided(claim, share, at(share)[i], partial(spreads, i)))
     return found
@@ -126,7 +128,7 @@ def holm_outcomes(
     return reached
 
 
-def _meets(claim: AssertedNumber, value: float | None) -> bool:
+def meets(claim: AssertedNumber, value: float | None) -> bool:
     """Tell whether a value is on the right side of the limit."""
     if value is None:
         return False
@@ -151,7 +153,7 @@ def outcome_of(claim: AssertedNumber, estimate: Estimate) -> Outcome:
 def _on_interval(claim: AssertedNumber, low: float | None, high: float | None) -> Outcome:
     if low is None or high is None or low == high:  # no resample moved it: that is no evidence
         return CANNOT_SAY
-    ends = (_meets(claim, low), _meets(claim, high))
+    ends = (meets(claim, low), meets(claim, high))
     if all(ends):
         return HOLDS
     return CANNOT_SAY if any(ends) else DOES_NOT
@@ -172,7 +174,7 @@ def _on_value(claim: AssertedNumber, estimate: Estimate) -> Decided:
     """Decide a number that has no sampling error on its value."""
     if estimate.value is None:
         return Decided(CANNOT_SAY, 0.0, estimate, estimate.problem or "it has no value")
-    outcome = HOLDS if _meets(claim, estimate.value) else DOES_NOT
+    outcome = HOLDS if meets(claim, estimate.value) else DOES_NOT
     return Decided(outcome, 0.0, estimate, claim.by_nature)
 
 
@@ -184,12 +186,12 @@ def _undecided(
     if value is None or estimate.low is None or estimate.high is None:
         why = estimate.problem or ("no value" if value is None else "sayso has no interval for it")
         return Decided(CANNOT_SAY, share, estimate, why)
-    if estimate.low == estimate.high:
-        return Decided(CANNOT_SAY, share, estimate, "no resample moves it: there is no interval")
     low, high = _widest(msgspec.structs.replace(estimate, low=value, high=value))
     if low is None or high is None:
         reason = f"{_unread(estimate)}, and sayso does not know how far they could move the value"
         return Decided(CANNOT_SAY, share, estimate, reason)
+    if estimate.low == estimate.high:
+        return Decided(CANNOT_SAY, share, estimate, "no resample moves it: there is no interval")
     clear = _on_interval(claim, estimate.low, estimate.high) != CANNOT_SAY
     if clear or (low < high and low <= claim.limit <= high):
         reason = f"{_unread(estimate)}, and could move the value to {_ends(estimate)}"

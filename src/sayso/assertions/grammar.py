@@ -134,18 +134,27 @@ Label = Callable[[str, str], str]
 
 
 class Numbers(NamedTuple):
-    """The numbers of one run or comparison, with the words by which they are called."""
+    """The numbers of one run or comparison, with the words by which they are called.
+
+    ``unsaid`` are parts that go without saying: those of a number that has none with their key.
+    """
 
     protocol: str
     metrics: MetricTable
     estimates: Sequence[Estimate]
     part_label: Label
+    unsaid: Slice = ()
+
+    def parts(self, e: Estimate) -> Slice:
+        """Return the parts of a number, those that go without saying too."""
+        keys = {key for key, _ in e.where}
+        return e.where + tuple(pair for pair in self.unsaid if pair[0] not in keys)
 
 
 def find_number(assertion: Assertion, of: Sequence[Numbers]) -> tuple[int, Estimate]:
     """Return the place in ``of`` and the number that an assertion means. Raises InputError.
 
-    The number of exactly these parts counts first; else the only one that has them all.
+    Of several with these parts it is the one whose parts all the others have, too.
     """
     named = f"assertion {line(assertion.text, 100)!r}"
     within = [i for i, one in enumerate(of) if assertion.protocol in ("", one.protocol)]
@@ -155,16 +164,16 @@ def find_number(assertion: Assertion, of: Sequence[Numbers]) -> tuple[int, Estim
     called = [(i, e) for i in within for e in of[i].estimates if _is_called(assertion, of[i], e)]
     if not called:
         raise InputError(f"{named}: {_no_name(assertion, [of[i] for i in within])}")
-    meant = [(i, e) for i, e in called if _has_parts(assertion.parts, e.where, None)]
+    parts = assertion.parts
+    meant = [(i, e) for i, e in called if _has_parts(parts, of[i].parts(e), None)]
     if not meant:  # the words of pages take long to load
-        parts = assertion.parts
-        meant = [(i, e) for i, e in called if _has_parts(parts, e.where, of[i].part_label)]
-    exact = [(i, e) for i, e in meant if len(e.where) == len(assertion.parts)] or meant
-    different = {(i, e.name, e.where): (i, e) for i, e in reversed(exact)}
-    if len(different) == 1:
-        return next(iter(different.values()))
-    choices = _choices(assertion, of, exact or called, nearest=not exact)
-    if not exact:
+        meant = [(i, e) for i, e in called if _has_parts(parts, of[i].parts(e), of[i].part_label)]
+    said = [(i, e.name, {*e.where} - {*of[i].unsaid}) for i, e in meant]
+    for one, (i, name, own) in zip(meant, said, strict=True):
+        if all(i == j and name == other and own <= theirs for j, other, theirs in said):
+            return one
+    choices = _choices(assertion, of, meant or called, nearest=not meant)
+    if not meant:
         raise InputError(f"{named}: no {assertion.name} has these parts; there is {choices}")
     raise InputError(f"{named}: several numbers are meant: {choices}")
 
@@ -176,7 +185,8 @@ def _is_called(assertion: Assertion, of: Numbers, e: Estimate) -> bool:
 
 
 def _words(metric: Metric) -> set[str]:
-    return {text.casefold() for text in (metric.label, metric.titled) if text}
+    spoken = metric.name.replace("_", " ") if "_" in metric.name else ""
+    return {text.casefold() for text in (metric.label, metric.titled, spoken) if text}
 
 
 def _has_parts(parts: Sequence[str], where: Slice, label: Label | None) -> bool:
@@ -193,7 +203,7 @@ def _has_parts(parts: Sequence[str], where: Slice, label: Label | None) -> bool:
 def _is_part(part: str, pair: tuple[str, str], label: Label | None) -> bool:
     key, value = pair
     spelled = [tuple(map(str.strip, part.split(sign, 1))) for sign in "=:"]
-    if part == value or (key, value) in spelled:
+    if part == value or pair in spelled or (part, *pair) == ("plain", "method", "vanilla"):
         return True
     return label is not None and part.casefold() == label(key, value).casefold()
 

@@ -7,7 +7,8 @@
         missing <= 2%
 
 An assertion that does not hold fails. One that cannot be decided yet passes with a warning; with
-``--sayso-strict`` it fails. Nothing of sayso is loaded until a test of it runs.
+``--sayso-strict`` it fails. Where nothing is decided (a mistake, or sayso failed) it fails, and the
+exit code is 2. Nothing of sayso is loaded until a test of it runs.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class AssertionFile(pytest.File):
         reader = configparser.ConfigParser(interpolation=None)
         try:
             reader.read_string(self.path.read_text(encoding="utf-8"), source=str(self.path))
-        except (configparser.Error, UnicodeDecodeError) as error:
+        except (configparser.Error, UnicodeDecodeError, OSError) as error:
             raise self.CollectError(f"{self.path}: {' '.join(str(error).split())}") from None
         if not reader.sections():
             raise self.CollectError(f"{self.path}: no section; expected [NAME], run and assert")
@@ -117,7 +118,7 @@ class AssertionItem(pytest.Item):
 
     def runtest(self) -> None:
         """Decide it."""
-        decide_test(self.config, self.claims, self.text)
+        decide_test(self, self.claims, self.text)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return where the assertion stands."""
@@ -159,25 +160,35 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         pytest.fail(f"@pytest.mark.{MARKER} needs a test function or a plain class", pytrace=False)
     run, *texts = marker.args
     claims = {"run": str(run), "assertions": tuple(map(str, texts)), **marker.kwargs}
-    decide_test(item.config, claims, params[ARGUMENT])
+    decide_test(item, claims, params[ARGUMENT])
 
 
-def decide_test(config: pytest.Config, claims: dict[str, Any], text: str) -> None:
+def decide_test(item: pytest.Item, claims: dict[str, Any], text: str) -> None:
     """Fail where an assertion does not hold; warn where it cannot be decided yet.
 
     All assertions of a run are decided together, once.
     """
-    kept: _Checked = config.stash.setdefault(CHECKED, {})
+    kept: _Checked = item.config.stash.setdefault(CHECKED, {})
     key = tuple((name, _frozen(value)) for name, value in sorted(claims.items()))
     if key not in kept:
         kept[key] = written.verdict_lines(claims)
     verdict, shown = kept[key][" ".join(text.split())]
-    if verdict in ("does not", "mistake") or (
-        verdict == "cannot say yet" and config.getoption("--sayso-strict")
+    if verdict == "error":
+        item.user_properties.append((MARKER, verdict))
+    if verdict in ("does not", "error") or (
+        verdict == "cannot say yet" and item.config.getoption("--sayso-strict")
     ):
         pytest.fail(shown, pytrace=False)
     if verdict == "cannot say yet":
         warnings.warn(SaysoWarning(shown), stacklevel=2)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End with exit code 2 where nothing was decided, as ``sayso assert`` does."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    failed = reporter.stats.get("failed", ()) if reporter is not None else ()
+    if any(dict(report.user_properties).get(MARKER) == "error" for report in failed):
+        session.exitstatus = 2
 
 
 def _frozen(value: object) -> object:

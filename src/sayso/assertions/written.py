@@ -10,13 +10,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
 from sayso.assertions.check import CheckedAssertions, DecidedAssertion, check_assertions
-from sayso.assertions.decide import CANNOT_SAY, DOES_NOT, ERROR, HOLDS, Outcome
+from sayso.assertions.decide import CANNOT_SAY, DOES_NOT, ERROR, HOLDS, MISTAKEN, Outcome
 from sayso.harmless import line, plain_json, well_formed
 from sayso.protocols import PROTOCOLS
 from sayso.records import Estimate, InputError
@@ -29,7 +30,7 @@ LONGEST_COMMENT = 60_000
 LONGEST_CELL = 300
 #: by what files of ours are known
 JUNIT_MARK, MARKDOWN_MARK = '<testsuites name="sayso assert"', "<!-- sayso assert -->"
-ICONS: dict[Outcome, str] = {HOLDS: "✅", DOES_NOT: "❌", CANNOT_SAY: "❔"}
+ICONS: dict[Outcome, str] = {ERROR: "⚠️", DOES_NOT: "❌", CANNOT_SAY: "❔", HOLDS: "✅"}
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~<>&$:@/=-]|(?<=www)\.)", re.IGNORECASE)
 
 
@@ -41,17 +42,11 @@ def found_text(one: DecidedAssertion) -> str:
     if one.difference:
         shown = f"{difference_value(e)} {difference_range(e)}".strip()
     else:
-        shown = f"{_plain(e)} {interval(e)}".strip()
+        shown = f"{metric_value(e.name, e.value)} {interval(e)}".strip()
     by = f", corrected by {one.labels:,} labels of people" if one.labels else ""
     if one.judge_alone:
         by = f", by the judge alone: {one.judge_alone}"
     return DASH if shown == DASH else shown + by
-
-
-def _plain(e: Estimate) -> str:
-    if e.name in ("requests", "entities"):
-        return f"{e.value:,.0f}"
-    return f"{e.value:.2f}" if e.name == "dollars" else metric_value(e.name, e.value)
 
 
 def needed_text(one: DecidedAssertion) -> str:
@@ -72,22 +67,37 @@ def needed_text(one: DecidedAssertion) -> str:
 
 def sentence(one: DecidedAssertion) -> str:
     """Return a verdict in one line: what, value and interval, what would settle it."""
+    if one.verdict == ERROR:
+        return f"{one.verdict}: {one.assertion}: {one.reason}"
     more = needed_text(one)
     return f"{one.verdict}: {one.assertion}: {found_text(one)}{'; ' if more else ''}{more}"
 
 
+def undecided(assertions: Sequence[str], error: BaseException, run: object) -> CheckedAssertions:
+    """Return of each assertion that nothing is decided, and why: a mistake in one is that of all.
+
+    What is no mistake of the user is named with the place in sayso where it happened.
+    """
+    why = " ".join(str(error).split())
+    if not isinstance(error, InputError):
+        why = f"sayso failed, and nothing is decided: {type(error).__name__}: {line(why, 500)}"
+        for frame in extract_tb(error.__traceback__)[-1:]:
+            why += f" ({Path(frame.filename).name}:{frame.lineno})"
+    texts = [" ".join(str(text).split()) for text in assertions] or [""]
+    return CheckedAssertions(
+        tuple(DecidedAssertion(text, ERROR, run=str(run), reason=why) for text in texts), str(run)
+    )
+
+
 def verdict_lines(claims: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return verdict and sentence of each assertion; a mistake in one is that of all.
+    """Return verdict and sentence of each assertion.
 
     ``claims`` are the arguments of :func:`~sayso.assertions.check.check_assertions`.
     """
     try:
         checked = check_assertions(**claims)
-    except (InputError, TypeError) as error:
-        return {
-            " ".join(text.split()): ("mistake", " ".join(str(error).split()))
-            for text in claims["assertions"]
-        }
+    except Exception as error:
+        checked = undecided(claims["assertions"], error, claims["run"])
     return {one.assertion: (one.verdict, sentence(one)) for one in checked}
 
 
@@ -95,7 +105,8 @@ def shared_text(checked: CheckedAssertions) -> str:
     """Return how sure the verdicts are, in a sentence."""
     tested = [one for one in checked if one.level is not None]
     if not tested:
-        return "" if any(one.error for one in checked) else "These numbers have no sampling error."
+        open_ = any(one.error or one.verdict == ERROR for one in checked)
+        return "" if open_ else "These numbers have no sampling error."
     levels = sorted({one.level for one in tested if one.level is not None})
     errors = (
         "sampling error, and that of the judge where labels correct it"
@@ -105,12 +116,12 @@ def shared_text(checked: CheckedAssertions) -> str:
     shown = " to ".join(f"{100 * level:.3g} %" for level in dict.fromkeys((levels[0], levels[-1])))
     if len(tested) == 1:
         return (
-            f'"holds" is mistaken at most {100 * ERROR:.0f} % of the time, and so is "does not" '
+            f'"holds" is mistaken at most {100 * MISTAKEN:.0f} % of the time, and so is "does not" '
             f"(interval: {shown}; {errors})."
         )
     return (
         f'The {len(tested)} assertions share one chance of error: any mistaken "holds" comes up at '
-        f'most {100 * ERROR:.0f} % of the time, and so does any mistaken "does not" (Holm; '
+        f'most {100 * MISTAKEN:.0f} % of the time, and so does any mistaken "does not" (Holm; '
         f"intervals: {shown}; {errors})."
     )
 
@@ -125,6 +136,7 @@ def terminal_lines(checked: CheckedAssertions) -> Iterator[str]:
         yield f"{text}  ({more})" if more else text
     if shared := shared_text(checked):
         yield shared
+    yield from map(line, checked.notes)
     yield from number_meanings(checked)
 
 
@@ -151,12 +163,12 @@ def json_of(checked: CheckedAssertions, *, strict: bool = False) -> str:
 def junit_of(checked: CheckedAssertions, *, strict: bool = False) -> str:
     """Return the XML of JUnit: one test case for each assertion, a suite for each run.
 
-    "Cannot say yet" is a skipped test, a failure with ``strict``.
+    "Cannot say yet" is a skipped test, a failure with ``strict``; what is not decided, an error.
     """
     suites: dict[tuple[str, str], list[DecidedAssertion]] = {}
     for one in checked:
-        suites.setdefault((one.protocol, one.run), []).append(one)
-    body = [_suite(f"sayso.{name}", own, checked, strict) for (name, _), own in suites.items()]
+        suites.setdefault((f"sayso.{one.protocol}".rstrip("."), one.run), []).append(one)
+    body = [_suite(name, own, checked, strict) for (name, _), own in suites.items()]
     head = f'{JUNIT_MARK} {_counts(checked.decided, strict)} time="0">'
     text = "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *body, "</testsuites>"])
     return text + "\n"
@@ -168,8 +180,9 @@ def _failed(one: DecidedAssertion, strict: bool) -> bool:
 
 def _counts(decided: Sequence[DecidedAssertion], strict: bool) -> str:
     failed = sum(_failed(one, strict) for one in decided)
+    errors = sum(one.verdict == ERROR for one in decided)
     skipped = 0 if strict else sum(one.verdict == CANNOT_SAY for one in decided)
-    return f'tests="{len(decided)}" failures="{failed}" errors="0" skipped="{skipped}"'
+    return f'tests="{len(decided)}" failures="{failed}" errors="{errors}" skipped="{skipped}"'
 
 
 def _suite(
@@ -183,9 +196,10 @@ def _suite(
         case = f"    <testcase classname={_attribute(name)} name={_attribute(one.assertion)}"
         text = sentence(one)
         lines.append(f'{case} time="0">')
-        if _failed(one, strict):
-            head = f"<failure message={_attribute(text)} type={_attribute(one.verdict)}>"
-            lines.append(f"      {head}{_xml(text)}</failure>")
+        if _failed(one, strict) or one.verdict == ERROR:
+            tag = "error" if one.verdict == ERROR else "failure"
+            head = f"<{tag} message={_attribute(text)} type={_attribute(one.verdict)}>"
+            lines.append(f"      {head}{_xml(text)}</{tag}>")
         elif one.verdict == CANNOT_SAY:
             lines.append(f"      <skipped message={_attribute(text)}/>")
         lines.append(f"      <system-out>{_xml(text)}</system-out>")
@@ -208,6 +222,7 @@ def markdown_of(checked: CheckedAssertions) -> str:
     """Return a table that fits into a comment on a pull request."""
     counts = {v: sum(one.verdict == v for one in checked) for v in (HOLDS, DOES_NOT, CANNOT_SAY)}
     summary = ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
+    summary = summary or "nothing was decided"
     what = f" of {_cell(checked.model)}" if checked.model else ""
     against = f" against {_cell(checked.base)}" if checked.base else ""
     head = [
@@ -217,9 +232,9 @@ def markdown_of(checked: CheckedAssertions) -> str:
         "| | assertion | value | |",
         "|---|---|---|---|",
     ]
-    foot = ["", _cell(shared_text(checked), 1_000)]
+    foot = ["", *(_cell(text, 1_000) for text in (shared_text(checked), *checked.notes))]
     room = LONGEST_COMMENT - sum(len(text) + 1 for text in (*head, *foot)) - 200
-    order = sorted(checked, key=lambda one: (DOES_NOT, CANNOT_SAY, HOLDS).index(one.verdict))
+    order = sorted(checked, key=lambda one: [*ICONS].index(one.verdict))
     rows: list[str] = []
     for place, one in enumerate(order):
         verdict = f"{ICONS[one.verdict]} {one.verdict}"

@@ -204,7 +204,12 @@ def main(argv: list[str] | None = None) -> None:
     if sys.flags.optimize > 1:
         why = "Python runs with -OO (PYTHONOPTIMIZE=2), which removes the docstrings that altair"
         sys.exit(_refuse(f"{why}, which draws the charts, needs: run with -O or without it"))
-    sys.exit(execute(sys.argv[1:] if argv is None else argv))
+    code = execute(sys.argv[1:] if argv is None else argv)
+    try:
+        sys.stdout.flush()
+    except OSError:  # what Python cannot write at its end changes the exit code
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(code)
 
 
 def _open_handles() -> None:
@@ -260,6 +265,10 @@ def execute(argv: list[str]) -> int:
     except OSError as error:  # a name that the system refuses, a folder without permission
         place = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{place}{error.strerror or error}")
+    except Exception as error:
+        if argv[0] != "assert" and "--assert" not in argv:
+            raise
+        return _refuse(f"sayso failed, and nothing is decided: {type(error).__name__}: {error}")
     return 0
 
 

@@ -5,7 +5,8 @@ What they do loads much and stands in :mod:`sayso.cli.running`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -115,12 +116,8 @@ def compare(
     if flags.assertions:
         if more:
             raise InputError("--assert is for two runs: leave out further runs")
-        done = checking.check_assertions(
-            b, flags.assertions, base=a, allow_cache=gate.allow_cache, raw=gate.raw,
-            allow=flags.allow,
-            resamples=flags.resamples, seed=flags.seed,
-        )  # fmt: skip
-        return _show_verdicts(done, gate, json=flags.json)
+        pairing = {"allow": flags.allow, "resamples": flags.resamples, "seed": flags.seed}
+        return _decide(b, flags.assertions, gate, json=flags.json, base=a, **pairing)
     if gate != GateFlags():
         raise InputError(
             "--junit, --markdown, --strict, --allow-cache and --raw are for --assert; leave them "
@@ -148,24 +145,41 @@ def assert_(
     """Decide assertions about a run on their intervals: holds, does not, or cannot say yet.
 
     Exit code 0: all hold; 1: one does not; 3: cannot say yet, with the number of questions that
-    would settle it; 2: a mistake. Several assertions share one chance of error, 5 %.
+    would settle it; 2: nothing is decided (a mistake, or sayso failed). Several assertions share
+    one chance of error, 5 %.
     """
-    done = checking.check_assertions(
-        run, [*assertions, *flags.assertions], allow_cache=flags.allow_cache, raw=flags.raw
-    )
-    return _show_verdicts(done, flags, json=flags.json)
+    return _decide(run, [*assertions, *flags.assertions], flags, json=flags.json)
 
 
-def _show_verdicts(done: CheckedAssertions, flags: GateFlags, *, json: bool) -> int:
-    """Write the files, print the verdicts, and return the exit code."""
-    if flags.junit is not None:
-        xml = written.junit_of(done, strict=flags.strict)
-        written.write_verdicts(flags.junit, xml, "--junit")
-    if flags.markdown is not None:
-        written.write_verdicts(flags.markdown, written.markdown_of(done), "--markdown")
-    if json:
-        print(written.json_of(done, strict=flags.strict))
-    else:
-        for text in written.terminal_lines(done):
-            print(text)
-    return done.code(strict=flags.strict)
+def _decide(
+    run: Path, assertions: Sequence[str], flags: GateFlags, *, json: bool, **more: Any
+) -> int:
+    """Decide assertions, write the files, print the verdicts, and return the exit code.
+
+    Where that fails, nothing is decided: the files say why. Raises InputError.
+    """
+    strict = flags.strict
+
+    def files(done: CheckedAssertions) -> Iterator[tuple[Path, str, str]]:
+        if flags.junit is not None:
+            yield flags.junit, written.junit_of(done, strict=strict), "--junit"
+        if flags.markdown is not None:
+            yield flags.markdown, written.markdown_of(done), "--markdown"
+
+    try:
+        done = checking.check_assertions(
+            run, assertions, allow_cache=flags.allow_cache, raw=flags.raw, **more
+        )
+        for file in files(done):
+            written.write_verdicts(*file)
+        shown = [written.json_of(done, strict=strict)] if json else written.terminal_lines(done)
+        print(*shown, sep="\n", flush=True)
+        return done.code(strict=strict)
+    except BaseException as error:
+        failed = written.undecided(assertions, error, run)
+        for file in files(failed):
+            with contextlib.suppress(Exception):
+                written.write_verdicts(*file)
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise InputError(failed.decided[0].reason) from error

@@ -256,8 +256,9 @@ def differences(
 
     Only rows that both runs have, and of paired ones those that count in both, are counted; an
     entity of which none does is not drawn. ``missing`` are paired rows that lack a verdict in one
-    of the runs. The interval is combined from those of the sides, or symmetric
-    (:func:`sayso.metrics.intervals.bootstrap_difference`). Nothing of runs without a common row.
+    of the runs; of other rows, those of both numbers. The interval is combined from those of the
+    sides, or symmetric (:func:`sayso.metrics.intervals.bootstrap_difference`). Nothing of runs
+    without a common row.
     """
     others = {(d.name, d.where): d for d in second if "pair" in d.uses}
     rows: dict[tuple[Rows, Rows], tuple[Ints, Ints]] = {}
@@ -273,7 +274,10 @@ def differences(
             continue
         if (a.of, b.of) not in pairs:
             pairs[a.of, b.of] = _Pair(a.of, b.of, rows[both])
-        yield a, b, pairs[a.of, b.of].less(b, n, seed)
+        gap = pairs[a.of, b.of].less(b, n, seed)
+        if not a.of.rows.paired:
+            gap = msgspec.structs.replace(gap, missing=a.missing + b.missing)
+        yield a, b, gap
 
 
 class _Pair:

@@ -250,6 +250,8 @@ class ScoredAnswers:
         self.signature = _signature(run, settings, rows.form) if signature is None else signature
         #: whether answers are right, by the run's judge: 1 wrong, 0 right
         self.wrong = rows.wrong[rows.judge]
+        #: answers whose verdict nobody could read
+        self.unread = np.isnan(self.wrong) if rows.stance is None else rows.stance == ""
         self.types = types_of(rows)
         self.by_judge = slice_of(against=rows.judge)
 
@@ -274,16 +276,19 @@ class ScoredAnswers:
         where: Slice,
         hit: Bools,
         of: Bools,
+        lost: Bools,
         uses: frozenset[Use] = RUN,
-        missing: int = 0,
         why: str = "",
     ) -> Declared:
-        """Return the share of a ``hit`` among the answers ``of`` it; ``why`` there may be none."""
+        """Return the share of a ``hit`` among the answers ``of`` it; ``why`` there may be none.
+
+        ``lost`` (n,) are answers that lack a verdict, not those that the share is not of.
+        """
         metric = share_of_rows(name)
         if why and not of.any():
             metric = metric._replace(own=partial(_undefined, name, why))
-        counted = Counted(self.facts, metric, [ones(hit, of)])
-        return self.number(name, where, counted, uses, missing)
+        counted = Counted(self.facts, metric, [ones(hit, of)], lost)
+        return self.number(name, where, counted, uses, int(lost.sum()))
 
 
 def _undefined(name: str, why: str, sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
@@ -307,10 +312,10 @@ def errors(own: ScoredAnswers) -> Iterator[Declared]:
     why = "no answer has a verdict" if has_graded(rows) else NO_GOLDS
     for by, wrong in rows.wrong.items():
         where = slice_of(against=by)
-        held = ~np.isnan(wrong)
-        lost, judged = int((~held).sum()), by == rows.judge
+        held, judged = ~np.isnan(wrong), by == rows.judge
+        lost = own.unread if judged else ~held
         used = RUN | PEOPLE | (STUDY if held.any() else frozenset()) if judged else RUN
-        rate = own.share("error_rate", where, wrong > 0, held, used, lost, why)
+        rate = own.share("error_rate", where, wrong > 0, held, lost, used, why)
         unread = rows.unread if judged and held.any() else 0
         total, bad = int(held.sum()) + unread, int((wrong > 0).sum())
         yield rate._replace(bounds=(bad / total, (bad + unread) / total) if unread else None)
@@ -318,8 +323,7 @@ def errors(own: ScoredAnswers) -> Iterator[Declared]:
             yield rate._replace(where=slice_of(form=rows.form), uses=PAIR)
     if rows.unknown is not None:
         held, where = ~np.isnan(rows.unknown), slice_of(against="unknown")
-        lost = int((~held).sum())
-        yield own.share("share_unknown", where, rows.unknown > 0, held, RUN, lost, why)
+        yield own.share("share_unknown", where, rows.unknown > 0, held, ~held, RUN, why)
 
 
 def by_tier(own: ScoredAnswers) -> Iterator[Declared]:
@@ -333,8 +337,7 @@ def by_tier(own: ScoredAnswers) -> Iterator[Declared]:
             if column is None or not among.any():
                 continue
             read, where = ~np.isnan(column), own.by_judge + slice_of(tier=tier)
-            lost = int((among & ~read).sum())
-            yield own.share(name, where, column > 0, read & among, missing=lost)
+            yield own.share(name, where, column > 0, read & among, among & ~read)
 
 
 #: the questions that answers are counted of
@@ -494,10 +497,10 @@ def hedged(own: ScoredAnswers) -> Iterator[Declared]:
     unread = np.zeros(rows.size, dtype=bool)
     for column in (rows.told, rows.outcome):
         unread |= False if column is None else np.isnan(column)
-    lost = int((unread if rows.ungraded is None else unread & ~rows.ungraded).sum())
-    yield own.share("coverage_of_words", where, given, use, missing=lost)
+    lost = unread if rows.ungraded is None else unread & ~rows.ungraded
+    yield own.share("coverage_of_words", where, given, use, lost)
     why = "it hedged every answer"
-    yield own.share("risk_of_words", where, own.wrong > 0, given, missing=lost, why=why)
+    yield own.share("risk_of_words", where, own.wrong > 0, given, lost, why=why)
 
 
 # ---- beside other runs
@@ -512,7 +515,8 @@ def _compared(own: ScoredAnswers, *, typed: bool) -> Iterator[Declared]:
         strata = strata_of(own.rows, name, own.types if typed else None)
         metric = auroc if strata is None else within_auroc
         columns = [score, own.wrong, *([] if strata is None else [strata])]
-        of = Counted(own.facts, Weighted(metric, bootstrap_auroc), columns)
+        lost = own.unread | np.isnan(score)
+        of = Counted(own.facts, Weighted(metric, bootstrap_auroc), columns, lost)
         if len(np.unique(own.wrong[of.counts])) > 1:
             kind = "auroc_within" if typed else "auroc"
             yield own.number(kind, slice_of(score=name), of, PAIR)
@@ -615,7 +619,7 @@ def agreements(own: ScoredAnswers) -> Iterator[Declared]:
         one, other = own.rows.wrong[first], own.rows.wrong[second]
         where = slice_of(against=first, metric=second)
         both = ~(np.isnan(one) | np.isnan(other))
-        yield own.share("metric_agreement", where, one == other, both)
+        yield own.share("metric_agreement", where, one == other, both, np.zeros_like(both))
 
 
 # ---- abstention: on questions that nobody can answer, and on those that can be answered
@@ -675,10 +679,11 @@ def _abstained(
     read = ~np.isnan(withheld)
     for name, among in zip(ABSTENTIONS, (unanswerable, ~unanswerable), strict=True):
         held, total = read & among, int(among.sum())
-        lost = total - int(held.sum())
+        lost = among & ~read
         count = int((withheld[held] > 0).sum())
-        share = own.share(name, where, withheld > 0, held, _beside(held) | people, lost)
-        ends = (count / total, (count + lost) / total) if lost and held.any() else None
+        share = own.share(name, where, withheld > 0, held, lost, _beside(held) | people)
+        known = lost.any() and held.any()
+        ends = (count / total, (count + int(lost.sum())) / total) if known else None
         yield share._replace(bounds=ends)
     gap = declared_gap(own.facts, withheld, unanswerable)
     yield own.number(gap.name, where, gap.of, _beside(gap.of.counts) | people)
@@ -790,8 +795,7 @@ def passages(own: ScoredAnswers) -> Iterator[Declared]:
                 ("misled_by_passage", (again.outcome < 0) & (again.found > 0), read),
             ]
         for name, hit, of in shares:
-            lost = int((again.asked & ~of).sum())
-            yield own.share(name, own.by_judge, hit, of, _beside(of), lost)
+            yield own.share(name, own.by_judge, hit, of, again.asked & ~of, _beside(of))
         changed = abstention_cells(again.withheld[both], np.ones(both.sum()))
         plain = abstention_cells(withheld[both], np.zeros(both.sum()))
         gap = Counted(own.facts.take(both), gap_of_cells(PASSAGE_GAPS[stage]), [changed, plain])

@@ -503,10 +503,9 @@ def wanted_facts(every: Sequence[LongAnswers]) -> int:
 def _factscore(of: _MethodRows) -> Declared:
     s, ns, _, lost = of.texts.per_answer().T
     rated = s + ns
-    nothing = np.zeros(len(s), dtype=bool)
     bounds = _bound(s, rated + lost), _bound(s + lost, rated + lost)
     return of.number(
-        "factscore", _mean(of.by_text, divide(s, rated), lost=nothing), uses=STUDIED,
+        "factscore", _mean(of.by_text, divide(s, rated), lost=lost > 0), uses=STUDIED,
         missing=int(lost.sum()), bounds=bounds,
     )  # fmt: skip
 
@@ -514,10 +513,10 @@ def _factscore(of: _MethodRows) -> Declared:
 def _whole_texts(of: _MethodRows) -> Iterator[Declared]:
     """Yield FActScore, the share of all claims, and claims per text."""
     table = of.texts.per_answer()
-    s, ns = table.T[:2]
+    s, ns, _, lost = table.T
     yield _factscore(of)
-    pooled = Counted(of.by_text, RATIO, [s, s + ns])
-    yield of.number("factuality_micro", pooled, uses=PAIR)
+    pooled = Counted(of.by_text, RATIO, [s, s + ns], lost > 0)
+    yield of.number("factuality_micro", pooled, uses=PAIR, missing=int(lost.sum()))
     size = _mean(of.by_text, table.sum(axis=1), metric=COUNT)
     yield of.number("claims_per_answer", size, uses=STUDIED)
 
@@ -616,7 +615,7 @@ def _along(of: _MethodRows) -> Iterator[Declared]:
     across, spread, size = slope_sums(share, of.texts.position, text, len(of.texts.kept))
     slope = RATIO._replace(own=partial(_slope, int(size[size > 1].sum())))
     sums = Counted(of.unpaired, slope, [across, spread])
-    yield of.number("trend", sums, uses=PAIR, least=LEAST_TOPICS)
+    yield of.number("trend", sums, uses=PAIR, missing=int(lost.sum()), least=LEAST_TOPICS)
 
 
 def _slope(
