@@ -84,9 +84,12 @@ def test_the_example_of_the_docs_runs(tmp_path: Path) -> None:
     points = re.sub(r'project\.entry-points\."(.*)"|"|#.*', r"\1", POINTS[1])
     install(site, "acme", points, "print('acme is imported')\n" + code)
     asked = ("--model", "acme:9", "--judge", "acme", "--data", "acme:Rome Oslo", "--out", "run")
-    done = run_sayso(
-        tmp_path, site, "run", "selective", *asked, "--scores", "all,shouting", "--draws.k", "2"
-    )
+    command = ("run", "selective", *asked, "--scores", "all,shouting", "--draws.k", "2")
+    planned = run_sayso(tmp_path, site, *command, "--dry-run")
+    assert planned.returncode == 0, planned.stderr
+    assert "acme:9: the plug-in was opened" in planned.stdout
+    assert "The judge exact is not called in a dry run" in planned.stdout
+    done = run_sayso(tmp_path, site, *command)
     assert done.returncode == 0, done.stderr
     manifest = RunFolder.open(tmp_path / "run").read_manifest()
     assert (manifest.model, manifest.judge, manifest.data) == (

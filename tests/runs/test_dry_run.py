@@ -26,6 +26,7 @@ from sayso.runs.dry_run import (
     estimate_job,
     means,
     plan_text,
+    still_asked,
 )
 from sayso.runs.job import Job, with_settings
 from sayso.runs.run import execute_job, foreseen, open_job
@@ -166,6 +167,9 @@ def test_a_cascade_asks_from_every_third_answer_to_all(
     assert sum(s.requests.low for s in judged) > 0
     assert all(s.dollars is not None and s.dollars.low < s.dollars.high for s in judged)
     assert plan.dollars is None  # nobody knows what the model costs
+    # every entity has as many questions: each call has some that the rules are not certain of
+    assert still_asked(judged).high <= 3 * still_asked(judged).low
+    assert not any("is a wide range" in note for note in plan.notes)
     two = estimate_job(
         job(tmp_path, MIND.engine("base"), "openai:gpt-4o-mini", judge_mode="two_pass")
     )
@@ -329,6 +333,8 @@ def test_a_rehearsal_holds_what_a_run_asks(
     for who, engine in (("model", subject), ("judge", judge)):
         ranges = [s.requests for s in plan.stages if s.who == who]
         low, high = sum(r.low for r in ranges), sum(r.high for r in ranges)
+        told = any(f"requests to the {who} is a wide range" in note for note in plan.notes)
+        assert told == (high > 3 * low), who
         again = 2 if who == "judge" else 1  # what this judge cannot read is asked once more
         assert low <= len(engine.requests) <= again * high, (
             who,

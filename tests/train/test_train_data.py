@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from sayso.cli import main
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
+from sayso.runs.draws import price_draws
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base, halves, open_base_run
 from sayso.train.config import TrainConfig
 from sayso.train.result import Training
-from sayso.train.training import fit
+from sayso.train.training import fit, planned_draws
+from support.judge_world import judge_engine, truthful
 from support.row_author import RowAuthor
 from support.scripted_world import Fact, Mind, chance, facts, records, word, write
 from support.tables import tabled
@@ -158,6 +161,15 @@ def test_topics_make_rows_where_passages_tell_what_is_wrong(
         "recipe": "long", "train_data": (topics,), "veracity": "evidence",
         "pairs": "logu", "cut": "all",
     }  # fmt: skip
+    # a judge that is a model takes texts apart and checks claims, which a dry run says
+    config = TrainConfig(**PAPER | given, knowledge=wiki)
+    job, data, paragraphs, evidence = planned_draws(
+        base.path, config, model=base.model, cache=base.cache, export="trl"
+    )
+    job = dataclasses.replace(job, judge=judge_engine(truthful))
+    plan = price_draws(job, data, paragraphs=paragraphs, evidence=evidence)
+    (asked,) = [one.requests for one in plan.stages if (one.who, one.name) == ("judge", "claims")]
+    assert 0 < asked.low < asked.high
     folder, training = exported(base, tmp_path / "out", **given, knowledge=wiki)
     rows = rows_of(folder)["dpo"]
     assert {row["kind"] for row in rows} >= {"logu-refined-original", "logu-original-amateur"}

@@ -84,10 +84,10 @@ def train(
         _sweep(run, config, flags)
         return
     if flags.dry_run:
-        job, data, paragraphs = training.planned_draws(
+        job, data, paragraphs, evidence = training.planned_draws(
             run, config, export=flags.export or "", **flags.opened()
         )
-        plan = draws.price_draws(job, data, paragraphs=paragraphs)
+        plan = draws.price_draws(job, data, paragraphs=paragraphs, evidence=evidence)
         print(numbers.json_text(plan) if flags.json else dry_run.plan_text(plan))
         return
     with progress.Bars(idle=False) as bars:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +18,10 @@ import msgspec
 
 from sayso.datasets.catalogue import is_topic
 from sayso.datasets.dataset import Dataset
-from sayso.judges.judge import Item
 from sayso.progress import Progress
+from sayso.protocols.pool import item_of
 from sayso.protocols.probes import BlindRules
-from sayso.protocols.protocol import Ask, first_asks
+from sayso.protocols.protocol import Ask, Run, Step, first_asks, stored_answers, walk
 from sayso.protocols.self_known.asks import claim_source
 from sayso.protocols.self_known.claims import check_claims, checker_of, splitter_of, take_apart
 from sayso.protocols.self_known.rows import SUPPORT
@@ -30,10 +31,10 @@ from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
 from sayso.runs.dry_run import RunEstimate, estimate_walk
 from sayso.runs.job import Job, discard, open_folder
 from sayso.runs.judge import OpenJudge
-from sayso.runs.rehearsal import Rehearsed
+from sayso.runs.rehearsal import Rehearsal, Rehearsed
 from sayso.runs.run import OpenJob, further_models, manifest_of, open_job
 from sayso.runs.stages import FolderRun, now
-from sayso.runs.tools import KnowledgeSources, RunTools
+from sayso.runs.tools import KnowledgeSources
 from sayso.storage.run_folder import RunFolder
 
 #: the stage of further paragraphs at T > 0
@@ -59,48 +60,67 @@ def ask_draws(
     its own questions, else the golds; "": none are checked).
     """
     with open_job(job, progress) as held:
-        opened_job = held._replace(data=data)
-        manifest = manifest_of(opened_job)
+        opened = held._replace(data=data)
+        manifest = manifest_of(opened)
         chosen = {**manifest.chosen, "limit": None, "split": "train", "paragraphs": paragraphs}
         manifest = msgspec.structs.replace(manifest, chosen=chosen)
+        steps = draw_steps(opened, paragraphs, evidence)
         new = not RunFolder.exists(out)
         folder = open_folder(out, manifest)
-        if folder.read_manifest().finished is None if not new else True:
-            folder.write("questions", data.questions, Question)
-            folder.write_manifest(manifest)
-            work = FolderRun(
-                folder,
-                data.questions,
-                manifest,
-                model=opened_job.model,
-                judge=OpenJudge(opened_job.judge, opened_job.judge_engine),
-            )
-            try:
-                _ask(_asks(opened_job, paragraphs), work)
-            except BaseException:
-                if new and not folder.tables("generations"):
-                    with contextlib.suppress(OSError):
-                        discard(folder)
-                raise
-            finished = msgspec.structs.replace(
-                manifest, finished=now(), timings=work.timings, notices=tuple(work.notices)
-            )
-            folder.write_manifest(finished)
-        if evidence and not folder.has(f"verdicts/{SUPPORT}"):
-            _check(opened_job, folder, evidence)
+        if not new and folder.read_manifest().finished is not None:
+            manifest = folder.read_manifest()
+        done = manifest.finished is not None, folder.has(f"verdicts/{SUPPORT}")
+        steps = [step for step, there in zip(steps, done, strict=False) if not there]
+        if not steps:
+            return folder
+        known = knowledge_of(data, evidence)[0] if evidence else data.questions
+        sources = KnowledgeSources(known, job.cache_folder)
+        work = FolderRun(
+            folder,
+            data.questions,
+            manifest,
+            model=opened.model,
+            judge=OpenJudge(opened.judge, opened.judge_engine),
+            search=sources.search,
+        )
+        folder.write("questions", data.questions, Question)
+        folder.write_manifest(manifest)
+        try:
+            with contextlib.closing(sources):
+                walk(steps, work)
+        except BaseException:
+            if new and not folder.tables("generations"):
+                with contextlib.suppress(OSError):
+                    discard(folder)
+            raise
+        notices = (*manifest.notices, *work.notices, *sources.notices)
+        timings = {**manifest.timings, **work.timings}
+        folder.write_manifest(
+            msgspec.structs.replace(manifest, finished=now(), timings=timings, notices=notices)
+        )
     return folder
 
 
-def price_draws(job: Job, data: Dataset, *, paragraphs: int = 0) -> RunEstimate:
+def price_draws(job: Job, data: Dataset, *, paragraphs: int = 0, evidence: str = "") -> RunEstimate:
     """Return what :func:`ask_draws` would ask and cost. Loads no weights and asks nothing."""
     with open_job(job, learn=False) as held:
         opened = held._replace(data=data)
-        asks = _asks(opened, paragraphs)
+        steps = draw_steps(opened, paragraphs, evidence)
         with contextlib.closing(further_models(opened, learn=False)) as further:
             judge = OpenJudge(opened.judge, opened.judge_engine)
             manifest = manifest_of(opened)
             of = Rehearsed(job, manifest, data.questions, opened.model, judge, further)
-            return estimate_walk(of, lambda run: _ask(asks, run), asks=asks)
+            return estimate_walk(of, partial(Rehearsal.walk, steps=steps), asks=first_asks(steps))
+
+
+def draw_steps(opened: OpenJob, paragraphs: int, evidence: str) -> list[Step]:
+    """Return what is asked, in one call, and what is done with the answers."""
+    steps = [Step("draws", judge_draws, _asks(opened, paragraphs))]
+    if evidence:
+        steps.append(
+            Step("claims", partial(check_paragraphs, *knowledge_of(opened.data, evidence)))
+        )
+    return steps
 
 
 def _asks(opened: OpenJob, paragraphs: int) -> list[Ask]:
@@ -116,51 +136,29 @@ def _asks(opened: OpenJob, paragraphs: int) -> list[Ask]:
     return asks
 
 
-def _ask(asks: Sequence[Ask], work: FolderRun) -> None:
-    """Answer and judge everything, in one call of the model."""
-    by_id = {q.id: q for q in work.questions}
-
-    def item(generation: Generation) -> Item:
-        question = by_id[generation.question]
-        return Item(generation, tuple(by_id[p] for p in question.parts) or (question,))
-
-    blind = BlindRules(work.questions)
-    for stage, generations in work.ask(asks).items():
-        items = [item(g) for g in generations if not is_topic(by_id[g.question])]
-        if stage == "probe":
-            work.grade(stage, items, work.judge)
-        else:
-            work.grade_spans(stage, items, work.judge, blind, items)
+def judge_draws(run: Run) -> None:
+    """Judge every answer, and say where the texts state values."""
+    by_id = {q.id: q for q in run.questions}
+    blind = BlindRules(run.questions)
+    for stage in STAGES:
+        answers = stored_answers(run, stage)
+        items = [item_of(g, by_id) for g in answers if not is_topic(by_id[g.question])]
+        if answers and stage == "probe":
+            run.grade(stage, items, run.judge)
+        elif answers:
+            run.grade_spans(stage, items, run.judge, blind, items)
 
 
-def _check(job: OpenJob, folder: RunFolder, knowledge: str) -> None:
+def check_paragraphs(questions: Sequence[Question], source: str, run: Run) -> None:
     """Store the claims of every paragraph, and whether the evidence supports them."""
-    chosen = Settings(knowledge=knowledge)
-    questions, source = knowledge_of(job.data, knowledge)
-    by_id = {q.id: q for q in questions}
-    stages = [s for s in ("long", PARAGRAPHS) if folder.has(f"generations/{s}")]
-    texts = [g for s in stages for g in folder.read(f"generations/{s}", Generation)]
+    chosen, by_id = Settings(), {q.id: q for q in questions}
+    texts = [g for stage in ("long", PARAGRAPHS) for g in stored_answers(run, stage)]
     plain = [g for g in texts if g.problem is None and not g.instructed]
-    manifest = folder.read_manifest()
-    with contextlib.ExitStack() as stack:
-        knowing = stack.enter_context(
-            contextlib.closing(KnowledgeSources(questions, job.job.cache_folder))
-        )
-        box = stack.enter_context(contextlib.closing(RunTools(None, job.job.cache_folder)))
-        work = FolderRun(
-            folder,
-            questions,
-            manifest,
-            judge=OpenJudge(job.judge, job.judge_engine),
-            search=knowing.search,
-        )
-        splitter = splitter_of(chosen, job.judge, work.engine)
-        checker = checker_of(chosen, job.judge, work.engine, box.open)
-        claims = take_apart(work, plain, by_id, splitter)
-        questions_by_answer = {g.id: by_id[g.question] for g in plain}
-        check_claims(work, claims, questions_by_answer, checker, source, chosen.passages)
-        notices = (*manifest.notices, *work.notices, *knowing.notices)
-        folder.write_manifest(msgspec.structs.replace(manifest, notices=notices))
+    splitter = splitter_of(chosen, run.judge, run.engine)
+    checker = checker_of(chosen, run.judge, run.engine, run.tools)
+    claims = take_apart(run, plain, by_id, splitter)
+    asked = {g.id: by_id[g.question] for g in plain}
+    check_claims(run, claims, asked, checker, source, chosen.passages)
 
 
 def knowledge_of(data: Dataset, knowledge: str) -> tuple[tuple[Question, ...], str]:

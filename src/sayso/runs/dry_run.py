@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from sayso.datasets.dataset import Dataset
+from sayso.engines import brought_model
 from sayso.engines.prices import LOCAL, Price
 from sayso.judges.cascade import CascadeJudge
 from sayso.options import as_typed, replace
@@ -26,7 +27,7 @@ from sayso.records import Generation, InputError, Question, Request, Usage, requ
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes
 from sayso.runs.job import Job, check_out, unused_prompts, with_period
-from sayso.runs.judge import OpenJudge, holds_to_schema, judging_model
+from sayso.runs.judge import CheckedJudge, OpenJudge, holds_to_schema, judging_model
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.rehearsal import Book, Rehearsal, Rehearsed, rehearse
 from sayso.runs.run import (
@@ -301,7 +302,13 @@ def estimate_walk(
         prices=prices,
         dollars=_sum(stage.dollars for stage in stages),
         reads=reads,
-        notes=(ASSUMED, *reads_text(reads), *_ranges(of.judge, scale), *_untried(job)),
+        notes=(
+            ASSUMED,
+            *reads_text(reads),
+            *_wide(stages),
+            *_ranges(of.judge, scale),
+            *_untried(job),
+        ),
         cautions=tuple(unlisted(of.model, of.judge.engine)),
     )
 
@@ -387,10 +394,33 @@ def reads_text(reads: Sequence[ReadEstimate]) -> list[str]:
     ]
 
 
+#: a range is wide if its most is more than so many times its least
+WIDE = 3
+
+
+def _wide(stages: Sequence[StageEstimate]) -> Iterator[str]:
+    """Yield, for each who is asked, why a wide range cannot be narrower yet."""
+    for who in dict.fromkeys(stage.who for stage in stages):
+        own = [stage for stage in stages if stage.who == who]
+        low, high = still_asked(own)
+        if high > WIDE * low:
+            open_stage = max(own, key=lambda stage: stage.requests.high - stage.requests.low)
+            yield (
+                f"{between((low, high))} requests to the {who} is a wide range, mostly because of "
+                f"{open_stage.name}: it depends on how many draws differ, how long texts are and "
+                "what is found in them, and shrinks as answers come into the cache"
+            )
+
+
 def _ranges(open_judge: OpenJudge, scale: float) -> list[str]:
     """Return what a reader must know of the ranges."""
     notes: list[str] = []
     judge = open_judge.engine
+    if isinstance(open_judge.judge, CheckedJudge):
+        notes.append(
+            f"The judge {open_judge.judge.name} is not called in a dry run: what it asks by itself "
+            "is not counted, and whatever depends on its verdicts is a range, also after the run."
+        )
     if judge is not None and not judge.capabilities.json_schema:
         notes += [UNKNOWN_FORM] if holds_to_schema(judge, learn=False) is None else []
     if scale > 1:
@@ -398,7 +428,7 @@ def _ranges(open_judge: OpenJudge, scale: float) -> list[str]:
     if isinstance(open_judge.judge, CascadeJudge):
         notes.append(
             "The judge's model is asked only where the rules are not certain; the range "
-            "runs from every third answer to all."
+            "runs from every third question to all."
         )
     return notes
 
@@ -429,16 +459,14 @@ def _on_record(opened: OpenJob, asks: list[Ask]) -> tuple[list[Ask], list[Genera
     return kept, replies
 
 
-def _untried(job: Job) -> list[str]:
-    """Return notes on endpoints that were not tried (one without #model was)."""
+def _untried(job: Job) -> Iterator[str]:
+    """Yield notes on endpoints that were not tried (one without #model was), and on plug-ins."""
     names = [job.model if isinstance(job.model, str) else "", judging_model(job.judge)]
-    return [
-        f"{name}: the address was not contacted; sayso check contacts it"
-        for name in dict.fromkeys(names)
-        if is_endpoint(name)
-        and not name.startswith("ollama:")
-        and ("://" not in name or "#" in name)
-    ]
+    for name in dict.fromkeys(names):
+        if brought_model(name):
+            yield f"{name}: the plug-in was opened, as for a run, and not asked"
+        elif is_endpoint(name) and ("://" not in name or "#" in name):
+            yield f"{name}: the address was not contacted; sayso check contacts it"
 
 
 def _sum(parts: Iterable[Range | None]) -> Range | None:
@@ -486,6 +514,12 @@ def _model_stages(
         yield make_stage("model", name, number, len(known), (prompt, completion), price, by)
 
 
+def still_asked(stages: Iterable[StageEstimate]) -> Range:
+    """Return how many requests some stages still send."""
+    asked = [stage.requests.plus(Range(-stage.cached, -stage.cached)) for stage in stages]
+    return _sum(asked) or NONE
+
+
 class Total(NamedTuple):
     """What several plans still ask; ``dollars`` is ``None`` where a price is unknown."""
 
@@ -500,9 +534,8 @@ def total_of(plans: Iterable[RunEstimate]) -> Total:
     requests, prompt, completion, parts = NONE, NONE, NONE, []
     for plan in plans:
         parts.append(plan.dollars)
+        requests = requests.plus(still_asked(plan.stages))
         for stage in plan.stages:
-            asked = stage.requests.plus(Range(-stage.cached, -stage.cached))
-            requests = requests.plus(asked)
             prompt = prompt.plus(stage.prompt_tokens)
             completion = completion.plus(stage.completion_tokens)
     return Total(requests, prompt, completion, _sum(parts))

@@ -487,8 +487,10 @@ def planned_draws(
     export: str = "",
     command: str = "",
     **given: Any,
-) -> tuple[Job, Dataset, int]:
-    """Return what :func:`fit` would draw for its rows: job, questions, draws of each paragraph.
+) -> tuple[Job, Dataset, int, str]:
+    """Return what :func:`fit` would draw for its rows.
+
+    That is the job, its questions, the draws of each paragraph, and what claims are checked with.
 
     What another model asks that makes the rows (``rows_by``) is not in it; ``command`` changes
     nothing. ``given`` is what replaces the run's model, data, judge or cache. Raises InputError.
@@ -497,7 +499,14 @@ def planned_draws(
     config.check()
     base, parts, _, settings = _prepared(run, config, export, **given)
     check_still(base)
-    return job_of_draws(base, settings.k), parts.trained, settings.paragraphs
+    evidence = _evidence(config, settings)
+    return job_of_draws(base, settings.k), parts.trained, settings.paragraphs, evidence
+
+
+def _evidence(config: TrainConfig, settings: RowSettings) -> str:
+    """Return what the judge checks claims with; "" where it checks none, or a model makes rows."""
+    by_judge = settings.veracity == "evidence" and not config.rows_by
+    return (config.knowledge or "auto") if by_judge else ""
 
 
 def _fit(plan: TrainingPlan, begun: Training, new: bool) -> Training:
@@ -537,8 +546,6 @@ def _draw(plan: TrainingPlan, new: bool) -> list[Fact]:
     settings, data = plan.settings, plan.parts.trained
     for note in plan.parts.notes:
         plan.say(note)
-    # the rules check claims where no model makes the rows
-    by_rules = settings.veracity == "evidence" and not plan.config.rows_by
     with timed(plan.timings, "draws"):
         plan.say(
             f"draws: {settings.k} of each question about {entities_of(data.questions)} entities"
@@ -549,7 +556,7 @@ def _draw(plan: TrainingPlan, new: bool) -> list[Fact]:
             return draw_facts(
                 plan.base, data, plan.folder / "draws", k=settings.k,
                 paragraphs=settings.paragraphs,
-                evidence=(plan.config.knowledge or "auto") if by_rules else "",
+                evidence=_evidence(plan.config, settings),
                 progress=plan.progress,
             )  # fmt: skip
         except BaseException as error:
