@@ -31,7 +31,7 @@ from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
 from sayso.runs.dry_run import RunEstimate, estimate_walk
 from sayso.runs.job import Job, discard, open_folder
 from sayso.runs.judge import OpenJudge
-from sayso.runs.rehearsal import Rehearsal, Rehearsed
+from sayso.runs.rehearsal import Rehearsed
 from sayso.runs.run import OpenJob, further_models, manifest_of, open_job
 from sayso.runs.stages import FolderRun, now
 from sayso.runs.tools import KnowledgeSources
@@ -110,7 +110,7 @@ def price_draws(job: Job, data: Dataset, *, paragraphs: int = 0, evidence: str =
             judge = OpenJudge(opened.judge, opened.judge_engine)
             manifest = manifest_of(opened)
             of = Rehearsed(job, manifest, data.questions, opened.model, judge, further)
-            return estimate_walk(of, partial(Rehearsal.walk, steps=steps), asks=first_asks(steps))
+            return estimate_walk(of, steps, asks=first_asks(steps))
 
 
 def draw_steps(opened: OpenJob, paragraphs: int, evidence: str) -> list[Step]:

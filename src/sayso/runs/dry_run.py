@@ -9,8 +9,7 @@ import contextlib
 import dataclasses
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -22,14 +21,14 @@ from sayso.engines.prices import LOCAL, Price
 from sayso.judges.cascade import CascadeJudge
 from sayso.options import as_typed, replace
 from sayso.progress import Progress
-from sayso.protocols.protocol import Ask, first_asks
+from sayso.protocols.protocol import Ask, Step, first_asks
 from sayso.records import Generation, InputError, Question, Request, Usage, request_key
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes
 from sayso.runs.job import Job, check_out, unused_prompts, with_period
 from sayso.runs.judge import CheckedJudge, OpenJudge, holds_to_schema, judging_model
 from sayso.runs.recorded import RecordedEngine, answers_of
-from sayso.runs.rehearsal import Book, Rehearsal, Rehearsed, rehearse
+from sayso.runs.rehearsal import Rehearsal, Rehearsed, rehearse
 from sayso.runs.run import (
     OpenJob,
     check_folders,
@@ -227,8 +226,7 @@ def estimate_job(
         with contextlib.closing(further_models(opened, learn=False)) as further:
             judge = OpenJudge(opened.judge, opened.judge_engine)
             of = Rehearsed(job, manifest_of(opened), questions, opened.model, judge, further)
-            walked = partial(Rehearsal.walk, steps=steps)
-            plan = estimate_walk(of, walked, asks=asks, recorded=recorded, scale=scale, seen=seen)
+            plan = estimate_walk(of, steps, asks=asks, recorded=recorded, scale=scale, seen=seen)
         told = [f"data {opened.data.name}, {size_of(opened.data)}", *opened.data.notices]
         lacking = not any(q.golds and q.answerable is not False for q in opened.data.short)
         told.insert(0 if lacking else 1, purposes_text(job, opened.data))
@@ -261,14 +259,14 @@ def purposes_text(job: Job, data: Dataset) -> str:
 
 def estimate_walk(
     of: Rehearsed,
-    act: Callable[[Rehearsal], object],
+    steps: Sequence[Step],
     *,
     asks: Sequence[Ask] = (),
     recorded: Sequence[Generation] = (),
     scale: float = 1.0,
     seen: set[bytes] | None = None,
 ) -> RunEstimate:
-    """Return what ``act`` asks: ``asks``, which need no answer, exactly, the rest rehearsed.
+    """Return what steps ask: ``asks``, which need no answer, exactly, the rest rehearsed.
 
     Those of ``asks`` that stand first are ``recorded``. What is rehearsed counts ``scale`` times.
     """
@@ -284,15 +282,15 @@ def estimate_walk(
         stages = list(_model_stages(of.model.price, asks, keys, replies, seen))
     held = zip(asks, keys, strict=True) if keys else ()
     known = [(ask.request, replies[key]) for ask, key in held if key in replies]
-    books = rehearse(of, lambda limit: means(known, limit).characters, before, act)
+    runs = rehearse(of, lambda limit: means(known, limit).characters, before, steps)
     calls = getattr(getattr(of.judge.judge, "llm", of.judge.judge), "most_calls", 1)
-    stages += _rehearsed_stages(books, scale, set(keys), calls)
-    for book in books:
-        seen.update(key for requests in book.stages.values() for key in requests)
-    reads = tuple(_reads(books, scale))
+    stages += _rehearsed_stages(runs, scale, set(keys), calls)
+    for run in runs:
+        seen.update(key for requests in run.stages.values() for key in requests)
+    reads = tuple(_reads(runs, scale))
     prices = {
         who: _label(engine.price, "price" if who == "model" else "judge_price", name)
-        for who, engine in books[1].engines.items()
+        for who, engine in runs[1].engines.items()
         for name in [{"model": job.model, "judge": job.judge}.get(who, who)]
     }
     return RunEstimate(
@@ -333,21 +331,21 @@ def _sampled(job: Job, questions: Sequence[Question]) -> tuple[Sequence[Question
 
 
 def _rehearsed_stages(
-    books: tuple[Book, Book], scale: float, first: Set[bytes], calls: int
+    runs: tuple[Rehearsal, Rehearsal], scale: float, first: Set[bytes], calls: int
 ) -> Iterator[StageEstimate]:
     """Yield what each stage asks besides the ``first`` requests, which are counted exactly.
 
     ``calls`` is how many a verdict of the judge takes at the most.
     """
-    fewest, most = books
+    fewest, most = runs
     for who, name in {**most.stages, **fewest.stages}:
         ends = []
-        kept: dict[bytes, Request] = {}
-        for book, times in ((fewest, 1), (most, calls if who == "judge" else 1)):
-            requests = {k: r for k, r in book.stages.get((who, name), {}).items() if k not in first}
-            kept |= {key: r for key, r in requests.items() if key in book.kept}
-            known = [(r, book.kept[key]) for key, r in requests.items() if key in book.kept]
-            todo = [r for key, r in requests.items() if key not in book.kept]
+        kept: set[bytes] = set()
+        for run, times in ((fewest, 1), (most, calls if who == "judge" else 1)):
+            asked = {k: a for k, a in run.stages.get((who, name), {}).items() if k not in first}
+            kept |= {key for key, (_, reply) in asked.items() if reply is not None}
+            known = [(request, reply) for request, reply in asked.values() if reply is not None]
+            todo = [request for request, reply in asked.values() if reply is None]
             shortest = SHORTEST if who == "model" else JUDGE_SHORTEST
             spent = [request_tokens([r], means(known, r.max_tokens, shortest)) for r in todo]
             prompt, completion = (
@@ -372,10 +370,10 @@ def _span(ranges: Sequence[Range]) -> Range:
     return Range(min(r.low for r in ranges), max(r.high for r in ranges))
 
 
-def _reads(books: tuple[Book, Book], scale: float) -> Iterator[ReadEstimate]:
+def _reads(runs: tuple[Rehearsal, Rehearsal], scale: float) -> Iterator[ReadEstimate]:
     """Yield what each step has read and compared, with no request and no price."""
-    for who, name in dict.fromkeys(key for book in books for key in book.reads):
-        low, high = sorted(book.reads[who, name] * scale for book in books)
+    for who, name in dict.fromkeys(key for run in runs for key in run.reads):
+        low, high = sorted(run.reads[who, name] * scale for run in runs)
         yield ReadEstimate(who, name, _whole(Range(low, high)))
 
 

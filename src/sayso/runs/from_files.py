@@ -44,6 +44,7 @@ from sayso.options import ModelOptions, as_dict, check_keywords, option_names, w
 from sayso.progress import Progress
 from sayso.protocols.answer_table import write_answers
 from sayso.protocols.coherence import coherence_cautions, unseen_cautions
+from sayso.protocols.protocol import Step
 from sayso.protocols.self_known import SELF_KNOWN
 from sayso.protocols.self_known.claims import (
     Checker,
@@ -403,7 +404,11 @@ def estimate_texts(given: TextsOf, job: Job) -> RunEstimate:
     with _opened(given, job, learn=False) as texts:
         manifest = _manifest(texts)
         of = Rehearsed(job, manifest, texts.questions, texts.model, texts.judge, texts.further)
-        return estimate_walk(of, lambda run: _store(run, texts, _readers(texts, run)))
+
+        def read(run: Any) -> None:
+            _store(run, texts, _readers(texts, run))
+
+        return estimate_walk(of, [Step("claims", read)])
 
 
 # ---- from files to models

@@ -73,7 +73,7 @@ from sayso.runs.recorded import (
     keep_beside,
     lacking_for_scores,
 )
-from sayso.runs.rehearsal import Rehearsal, Rehearsed, rehearse
+from sayso.runs.rehearsal import Rehearsed, rehearse
 from sayso.runs.result import Result
 from sayso.runs.stages import FolderRun, VerdictCounts, check_any_read, now, unread_run_cautions
 from sayso.runs.tools import FurtherModels, KnowledgeSources, RunTools
@@ -478,8 +478,8 @@ def foreseen(opened: OpenJob) -> list[Ask]:
             judge = OpenJudge(opened.judge, opened.judge_engine)
             manifest = manifest_of(opened)
             of = Rehearsed(job, manifest, opened.data.questions, opened.model, judge, further)
-            (book, _) = rehearse(of, lambda limit: (1, 1), (), partial(Rehearsal.walk, steps=steps))
-        asks = [*book.asks.values()]
+            fewest, _ = rehearse(of, lambda limit: (1, 1), (), steps)
+        asks = [*fewest.asks.values()]
     return shaped(asks, opened.model)
 
 

@@ -59,6 +59,8 @@ class FolderRun:
     """
 
     rehearses = False
+    #: nothing: whatever is not known is asked
+    made_up: Literal["fewest", "most"] | None = None
 
     def __init__(
         self,
@@ -91,11 +93,6 @@ class FolderRun:
         self._answered = False
         self._answers: dict[str, list[Generation]] = {}
         self._made: dict[Hashable, object] = {}
-
-    @property
-    def made_up(self) -> Literal["fewest", "most"] | None:
-        """Nothing: whatever is not known is asked."""
-        return None
 
     @property
     def model(self) -> Engine:
