@@ -461,9 +461,10 @@ def _untried(job: Job) -> Iterator[str]:
     """Yield notes on endpoints that were not tried (one without #model was), and on plug-ins."""
     names = [job.model if isinstance(job.model, str) else "", judging_model(job.judge)]
     for name in dict.fromkeys(names):
+        tried = name.startswith("ollama:") or ("://" in name and "#" not in name)
         if brought_model(name):
             yield f"{name}: the plug-in was opened, as for a run, and not asked"
-        elif is_endpoint(name) and ("://" not in name or "#" in name):
+        elif is_endpoint(name) and not tried:
             yield f"{name}: the address was not contacted; sayso check contacts it"
 
 
