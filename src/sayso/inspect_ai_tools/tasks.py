@@ -25,7 +25,7 @@ from sayso.inspect_ai_tools.scorers import answered, stance
 from sayso.options import PromptSet, change
 from sayso.protocols import protocol_named
 from sayso.protocols.pool import cluster_names
-from sayso.protocols.protocol import Ask, first_asks
+from sayso.protocols.protocol import Ask
 from sayso.records import InputError, Question
 from sayso.version import __version__
 
@@ -58,7 +58,7 @@ def asked_by(
         asked = plan.asked(loaded, chosen)
         if not asked.short:
             raise InputError(f"{data}: it has no short question that {protocol} asks")
-        asks = first_asks(plan.steps(asked.short, chosen, seed))
+        asks = [ask for step in plan.steps(asked.short, chosen, seed) for ask in step.asks]
     except InputError as error:
         # one line, no traceback; Inspect reads [words] as marks of rich
         raise PrerequisiteError(str(error).replace("[", "\\[")) from None
