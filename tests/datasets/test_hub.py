@@ -141,6 +141,13 @@ HUB: Repositories = {
             ["{'topic': 'Science', 'answer_type': 'Person', 'urls': []}", "Who won?", "Michio"],
         )
     },
+    "ArtificialAnalysis/AA-Omniscience-Public": {
+        "README.md": card(("default", {"train": "questions.csv"})),
+        "questions.csv": table(
+            ["question_id", "domain", "topic", "question", "answer"],
+            ["7", "Law", "Tax law", "Which section?", "Section 12"],
+        ),
+    },
     "google/simpleqa-verified": {
         "README.md": card(("simpleqa_verified", {"eval": "simpleqa_verified.csv"})),
         "simpleqa_verified.csv": table(
@@ -199,6 +206,7 @@ EXPECTED = {
     ("svamp", "test"): ["How many?"],
     ("simpleqa", "test"): ["Who won?"],
     ("simpleqa_verified", "test"): ["How many?"],
+    ("aa_omniscience", "test"): ["Which section?"],
     ("selfaware", "test"): ["Which dog is bigger?", "Where are all the aliens?"],
     ("truthfulqa", "test"): ["Seeds?"],
     ("wildhallucinations", "test"): ["Tell me about Netwrix Auditor.", "Tell me about Zeno."],
@@ -259,6 +267,7 @@ def test_golds_and_slices_from_the_hub(loaded: dict[str, Any]) -> None:
 
     assert first("simpleqa")["domain"] == "Science"  # inside metadata, a dictionary as text
     # the range that the authors accept writes the number as well
+    assert first("aa_omniscience")["domain"] == "Law"
     assert first("simpleqa_verified")["golds"] == [{"value": "120k", "aliases": ["118k to 122k"]}]
     # each correct answer is right by itself, the best first
     truths = [gold["value"] for gold in first("truthfulqa")["golds"]]

@@ -96,6 +96,11 @@ CATALOGUE: dict[str, CatalogueEntry] = {
         "SimpleQA with corrected labels", "1,000", "MIT", SHORT, "google/simpleqa-verified",
         "the published CSV, or the hub's rows", "arXiv 2509.07968",
     ),
+    "aa_omniscience": CatalogueEntry(
+        "difficult questions from six fields of work (the public tenth of AA-Omniscience)", "600",
+        "see its page", SHORT, "ArtificialAnalysis/AA-Omniscience-Public", "the hub's rows",
+        "arXiv 2511.13029",
+    ),
     "selfaware": CatalogueEntry(
         "unanswerable questions, and similar questions that have an answer",
         "3,369, 1,032 of them unanswerable", "CC BY-SA 4.0", SHORT, "JesusCrist/selfAware",

@@ -224,18 +224,21 @@ def svamp_items(rows: Rows, source: str) -> Iterator[SourceQuestion]:
 
 
 def simpleqa_items(rows: Rows, source: str) -> Iterator[SourceQuestion]:
-    """SimpleQA and SimpleQA Verified: short facts that are hard to know, one right answer each.
+    """SimpleQA, SimpleQA Verified, AA-Omniscience: short facts that are hard to know.
 
     Wei et al. 2024, "Measuring short-form factuality in large language models", arXiv 2411.04368;
     Haas et al. 2025, "SimpleQA Verified", arXiv 2509.07968: 1,000 of the 4,326 questions, with
     labels corrected. License MIT, both. Hub: for the first a copy that others keep of the published
-    CSV (its authors have none there). The domain is the topic. Rows of the hub or of the published
-    CSV, or of one's own (JSONL, JSON, Parquet, CSV)::
+    CSV (its authors have none there). Jackson et al. 2025, "AA-Omniscience", arXiv 2511.13029: of
+    its 6,000 questions a tenth is public; its columns are those that programs read, its license
+    could not be verified. The domain is the topic, or the domain of a row that has one. Rows of the
+    hub or of the published CSV, or of one's own (JSONL, JSON, Parquet, CSV)::
 
         {"problem": "…", "answer": "…", "metadata": "{'topic': 'Art', 'answer_type': 'Person', …}"}
         {"problem": "…", "topic": "…",
          "answer": "120k (acceptable range: anything between 118k and 122k)"}
         {"question": "…", "answer": "…", "aliases": ["…"]}
+        {"question_id": 1, "domain": "Law", "topic": "…", "question": "…", "answer": "…"}
 
     A range that Verified accepts becomes another way to write the number: "118k to 122k". The
     ``rules`` judge also takes what rounds to the number itself (117,000 for 120k). Each question is
@@ -248,7 +251,11 @@ def simpleqa_items(rows: Rows, source: str) -> Iterator[SourceQuestion]:
         if row.get("aliases"):
             names += listed_texts(row["aliases"], source, line)
         yield SourceQuestion(
-            line, text, names, f"question {content_id(text)[:8]}", domain=topic(row)
+            line,
+            text,
+            names,
+            f"question {content_id(text)[:8]}",
+            domain=" ".join(str(row.get("domain") or "").split()) or topic(row),
         )
 
 
@@ -580,6 +587,10 @@ SETS: dict[str, Published] = {
     ),
     "simpleqa_verified": Published(
         "google/simpleqa-verified", {"test": "eval", "dev": "eval"}, _each(simpleqa_items)
+    ),
+    "aa_omniscience": Published(
+        "ArtificialAnalysis/AA-Omniscience-Public", {"test": "train", "dev": "train"},
+        _each(simpleqa_items),
     ),
     "selfaware": Published(
         "JesusCrist/selfAware", {"test": "train", "dev": "train", "train": "train"},
