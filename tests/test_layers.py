@@ -584,7 +584,7 @@ BUDGET = {
     "train": 6_843,
     "metrics": 9_374,
     "runs": 6_839,
-    "datasets": 5_822,
+    "datasets": 5_838,
     "report": 4_313,
     "cli": 3_852,
     "wikidata": 4_496,
