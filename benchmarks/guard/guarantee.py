@@ -10,6 +10,13 @@ sets of GPT-4's texts with people's labels, where a unit is a text. Beside sayso
 the strictest limit as the start, one start at ten errors' worth of answers, and Holm's correction
 over all limits. ``hostile`` draws from simulated populations in which the risk does not rise with
 the score, where the choice of the first limit by counts is not covered by the theory.
+
+    python benchmarks/guard/guarantee.py --worlds [--draws 4000]
+
+draws entities from simulated worlds and asks whether the promise holds of *answers*: entities
+differ in size, answers about one are wrong together, larger entities more often, verdicts are
+missing more often for wrong answers, scores are tied, or the best of six scores is chosen. Beside
+sayso: one answer of each entity, with missing verdicts left out, as up to version 0.3.
 """
 
 from __future__ import annotations
@@ -29,6 +36,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from sayso import metrics
+from sayso.guard.fit import LabeledUnits, cross_fitted_limit
 from sayso.judges.judge import NO_VALUE
 from sayso.judges.rules.judge import judge_rules
 from sayso.metrics.guarantee import StartingPoint, certify_limit, starting_points
@@ -237,16 +245,198 @@ def study(pool: Pool, draws: int, seed: int) -> Iterator[dict[str, Any]]:
     assert len(limits) == len(risk)
 
 
+class World(NamedTuple):
+    """Entities: how many answers they have, and what is wrong with these answers."""
+
+    name: str
+    sizes: Callable[[np.random.Generator], NDArray[np.int64]]
+    wronger: bool = False
+    missing: bool = False
+    levels: int = 30
+    scores: int = 1
+
+
+def one_each(rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return entities of one answer."""
+    return np.ones(ENTITIES, np.int64)
+
+
+def four_each(rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return entities of four answers."""
+    return np.full(ENTITIES, 4)
+
+
+def ten_or_one(rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return entities of which a tenth has ten answers, the others one."""
+    return np.where(rng.random(ENTITIES) < 0.1, 10, 1)
+
+
+def geometric(rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return entities of two answers on average."""
+    return rng.geometric(0.5, ENTITIES)
+
+
+def heavy(rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return entities of one answer, a few, and rarely up to forty."""
+    return np.minimum(rng.random(ENTITIES) ** -0.5, 40).astype(np.int64)
+
+
+WORLDS = (
+    World("one answer each", one_each),
+    World("four answers each", four_each),
+    World("one or ten, larger wronger", ten_or_one, wronger=True),
+    World("geometric, larger wronger", geometric, wronger=True),
+    World("heavy tail, larger wronger", heavy, wronger=True),
+    World("geometric, equally wrong", geometric),
+    World("one each, missing verdicts", one_each, missing=True),
+    World("one each, six scores", one_each, scores=6, levels=10),
+    World("geometric, wronger, ties", geometric, wronger=True, levels=4),
+    World("geometric, wronger, missing", geometric, wronger=True, missing=True),
+    World("geometric, wronger, six scores", geometric, wronger=True, scores=6, levels=10),
+    World("all of these", ten_or_one, wronger=True, missing=True, scores=6, levels=4),
+)
+#: entities of a world, and those of one draw of labels
+ENTITIES, DRAWN = 20_000, 600
+#: error rate that is promised, and by shape of the risk the error rate of all answers
+PROMISED, SHAPES = 0.05, {"flat": 0.0508, "rising": 0.08}
+
+
+class Population(NamedTuple):
+    """Answers (A,), entity after entity from ``starts``; ``scores`` are whole numbers.
+
+    ``risk`` is the probability that an answer is wrong: an entity's answers share it in part.
+    """
+
+    sizes: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    scores: dict[str, Floats]
+    risk: Floats
+
+
+def population(world: World, shape: str, rng: np.random.Generator) -> Population:
+    """Return the answers of a world; their error rate is that of the shape.
+
+    Half of the entities have twice the risk that the others have, times their size if the larger
+    ones are wronger.
+    """
+    sizes = world.sizes(rng)
+    entity = np.repeat(np.arange(ENTITIES), sizes)
+    scores = {
+        f"s{n}": np.floor(rng.random(len(entity)) * world.levels) for n in range(world.scores)
+    }
+    doubt = (scores["s0"] + 0.5) / world.levels
+    odds = rng.integers(1, 3, ENTITIES)[entity] * (doubt**2 if shape == "rising" else 1.0)
+    odds = odds * (sizes[entity] if world.wronger else 1)
+    low, high = 0.0, 1e3
+    for _ in range(60):
+        middle = (low + high) / 2
+        enough = np.minimum(1, middle * odds).mean() >= SHAPES[shape]
+        low, high = (low, middle) if enough else (middle, high)
+    return Population(sizes, np.cumsum(sizes) - sizes, scores, np.minimum(1, high * odds))
+
+
+def errors(
+    world: World, risk: Floats, cluster: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which answers are wrong, and of which the verdict is missing.
+
+    Half of the answers about an entity are wrong by one throw: they are wrong together.
+    """
+    alone, together = rng.random(len(risk)), rng.random(DRAWN)[cluster]
+    wrong = np.where(rng.random(len(risk)) < 0.5, alone, together) < risk
+    lost = np.where(wrong, 0.4, 0.05) if world.missing else np.zeros(len(risk))
+    return wrong, rng.random(len(risk)) < lost
+
+
+def one_of_each(cluster: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return one unit of each cluster, as up to version 0.3."""
+    order = rng.permutation(len(cluster))
+    return order[np.unique(cluster[order], return_index=True)[1]]
+
+
+def fitted(people: Population, rows: NDArray[np.int64], wrong: Floats, seed: int) -> Any:
+    """Return the score and the limit that sayso certifies on some answers."""
+    columns = {name: column[rows] for name, column in people.scores.items()}
+    units = LabeledUnits(columns, wrong, np.arange(len(rows)))
+    if len(columns) > 1:
+        return cross_fitted_limit(units, [*columns], PROMISED, DELTA, seed)
+    return "s0", certify_limit(units.levels("s0"), PROMISED, DELTA)
+
+
+def world_rows(world: World, shape: str, draws: int, seed: int) -> dict[str, Any]:
+    """Return how often the promise is broken, and what share is answered, before and now."""
+    people = population(world, shape, np.random.default_rng(seed))
+    answered = {
+        name: [score <= level for level in range(world.levels)]
+        for name, score in people.scores.items()
+    }
+    counts = {rule: np.zeros(3) for rule in ("before", "sayso")}
+    for draw in range(draws):
+        rng = np.random.default_rng((seed, draw))
+        chosen = rng.integers(0, ENTITIES, DRAWN)
+        size = people.sizes[chosen]
+        cluster = np.repeat(np.arange(DRAWN), size)
+        rows = np.repeat(people.starts[chosen] - np.cumsum(size) + size, size)
+        rows = rows + np.arange(len(rows))
+        wrong, unread = errors(world, people.risk[rows], cluster, rng)
+        for rule, count in counts.items():
+            if rule == "before":
+                kept = np.flatnonzero(~unread)
+                kept = kept[one_of_each(cluster[kept], rng)]
+            else:
+                kept = metrics.independent_units(cluster, rng)
+            labels = (wrong | unread)[kept].astype(float)
+            name, certified = fitted(people, rows[kept], labels, draw)
+            if certified.limit is not None:
+                given = answered[name][int(certified.limit)]
+                count += 1, people.risk[given].mean() > PROMISED, given.mean()
+    row: dict[str, Any] = {"world": world.name, "shape": shape}
+    for rule, count in counts.items():
+        for what, number in zip(("certified", "broken", "answers"), count, strict=True):
+            row[f"{rule} {what}"] = number / draws
+    return row
+
+
+def worlds(draws: int, seed: int) -> list[dict[str, Any]]:
+    """Print and return a row for each world and shape of the risk."""
+    rows = []
+    print(f"{'world':<32} {'risk':<7} | promise broken % before, now | answered % before, now")
+    for world in WORLDS:
+        for shape in SHAPES:
+            row = world_rows(world, shape, draws, seed)
+            cells = [
+                f"{100 * row[f'{rule} {what}']:6.2f}"
+                for what in ("broken", "answers")
+                for rule in ("before", "sayso")
+            ]
+            print(f"{world.name:<32} {shape:<7} |", *cells, flush=True)
+            rows.append(row)
+    for rule in ("before", "sayso"):
+        worst = max(rows, key=lambda row: row[f"{rule} broken"])
+        print(f"{rule}: broken in at most {100 * worst[f'{rule} broken']:.2f} % of draws "
+              f"({worst['world']}, {worst['shape']})")  # fmt: skip
+    return rows
+
+
 def main() -> None:
     """Print the tables, and the worst of each column."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--worlds", action="store_true", help="does it hold of answers?")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="also write the rows as JSON lines")
     parser.add_argument("--verdicts", type=Path, help="file in which judged answers are kept")
     chosen = parser.parse_args()
-    folder = Path(os.environ["SAYSO_TEST_DATA"])
-    start, rows = time.process_time(), []
+    start = time.process_time()
+    rows = worlds(chosen.draws, chosen.seed) if chosen.worlds else real(chosen)
+    if chosen.out:
+        chosen.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    print(f"{time.process_time() - start:.0f} CPU seconds")
+
+
+def real(chosen: argparse.Namespace) -> list[dict[str, Any]]:
+    """Print and return a row for each pool, number of labels and error rate."""
+    folder, rows = Path(os.environ["SAYSO_TEST_DATA"]), []
     head = f"{'pool':<46} {'labels':>6} {'alpha':>5} | certified % (promise broken %, answered %)"
     print(head, *(f"{name:>18}" for name in RULES))
     for pool in (*unknownbench(folder, chosen.verdicts), claims(folder), *hostile()):
@@ -272,9 +462,7 @@ def main() -> None:
             f"in {100 * np.mean([row[name] for row in real]):.1f} % on average; fewer than Holm in "
             f"{len(less)} of {len(real)} cells, by at most {100 * worst:.1f} points"
         )
-    if chosen.out:
-        chosen.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    print(f"{time.process_time() - start:.0f} CPU seconds")
+    return rows
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 import warnings
@@ -45,6 +46,16 @@ def test_decisions_and_what_they_say(tmp_path: Path) -> None:
     assert Guard.load(saved(tmp_path, otherwise="ask"))("q?", "a", logprobs=[-9]).action == "ask"
 
 
+class Odd:
+    """An object that raises whatever is asked of it."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+    def __float__(self) -> float:
+        raise RuntimeError
+
+
 @pytest.mark.parametrize(
     ("evidence", "why"),
     [
@@ -55,8 +66,20 @@ def test_decisions_and_what_they_say(tmp_path: Path) -> None:
         ({"logprobs": "abc"}, "is nan"),
         ({"logprobs": 5}, "is nan"),
         ({"logprobs": [0.7]}, "above 0"),
+        ({"logprobs": [0.0] * 5}, "exactly 0"),
+        ({"logprobs": "00000"}, "is nan"),
+        ({"logprobs": {0: 1}}, "is nan"),
+        ({"logprobs": [False]}, "is nan"),
+        ({"logprobs": [Odd()]}, "cannot be computed: RuntimeError"),
         ({"score": "x"}, "expected a number"),
+        ({"score": ""}, "expected a number"),
+        ({"score": "0.1"}, "expected a number"),
+        ({"score": b"0.1"}, "expected a number"),
+        ({"score": True}, "expected a number"),
+        ({"score": [0.1]}, "expected a number"),
+        ({"score": Odd()}, "cannot be computed: RuntimeError"),
         ({"score": float("inf")}, "the score is inf"),
+        ({"samples": "several"}, "samples"),
     ],
 )
 def test_evidence_that_is_missing_gives_no_answer(
@@ -68,9 +91,21 @@ def test_evidence_that_is_missing_gives_no_answer(
 
 
 @pytest.mark.parametrize("answer", ["", "  ", None, 7])
-def test_no_answer_is_declined(answer: Any, tmp_path: Path) -> None:
-    found = Guard.load(saved(tmp_path))("q?", answer, logprobs=[-0.1])
+@pytest.mark.parametrize("evidence", [{"logprobs": [-0.1]}, {"score": 0.1}])
+def test_no_answer_is_declined(answer: Any, evidence: dict[str, Any], tmp_path: Path) -> None:
+    found = Guard.load(saved(tmp_path))("q?", answer, **evidence)
     assert (found.action, found.why) == ("decline", "the answer is empty")
+
+
+def test_few_tokens_may_be_certain(tmp_path: Path) -> None:
+    assert Guard.load(saved(tmp_path))("q?", "a", logprobs=[0.0] * 4).action == "answer"
+    assert Guard.load(saved(tmp_path))("q?", "a", logprobs=[0.0] * 4 + [-0.1]).action == "answer"
+
+
+@pytest.mark.parametrize("stated", [80, -1, "0.9", True])
+def test_a_stated_confidence_is_a_share(stated: Any, tmp_path: Path) -> None:
+    place = saved(tmp_path, score="verbalized", needs=SCORES["verbalized"].needs, limit=0.5)
+    assert Guard.load(place)("q?", "a", stated=stated).action == "decline"
 
 
 def test_scores_that_compare_samples(tmp_path: Path) -> None:
@@ -128,8 +163,10 @@ def test_what_a_call_cannot_bring_is_told_at_load(tmp_path: Path) -> None:
     assert guard("q?", "a").action == "decline"
     assert guard("q?", "a", score=0.1).action == "answer"
     place = saved(tmp_path, score="num_sets", needs=("draws", "clusters"), meaning="some/nli")
-    with pytest.warns(UserWarning, match="compares meanings with some/nli"):
-        Guard.load(place)
+    with pytest.warns(UserWarning, match="compares meanings with some/nli: pass nli="):
+        guard = Guard.load(place)
+    assert "pass nli=" in guard("q?", "a", samples=["b", "c"]).why  # the file loads and asks nobody
+    assert Guard.load(place, nli="rules")("q?", "a", samples=["b", "c"]).score is not None
     place = saved(tmp_path, score="my_column", needs=("score",))
     guard = Guard.load(place)
     assert guard("q?", "a").why == "pass the column my_column as score="
@@ -179,10 +216,19 @@ def test_a_field_that_is_wrong_is_one_line(field: str, value: str, tmp_path: Pat
     assert "\n" not in str(told.value)
 
 
-def test_a_score_that_nobody_knows_gives_no_answer(tmp_path: Path) -> None:
-    found = Guard.load(saved(tmp_path, score="perplexitty"))("q?", "a", logprobs=[-0.1])
+@pytest.mark.parametrize("score", ["perplexitty", "", " ", "perplexity,verbalized"])
+def test_a_score_that_nobody_knows_gives_no_answer(score: str, tmp_path: Path) -> None:
+    found = Guard.load(saved(tmp_path, score=score))("q?", "a", logprobs=[-0.1])
     assert (found.action, found.score) == ("decline", None)
-    assert "no score is called" in found.why
+    assert "no score is called" in found.why or "cannot be computed" in found.why
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pipes with names")
+def test_what_is_no_regular_file_is_one_line(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(InputError, match="is no regular file"):
+            Guard.load(place)
 
 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
@@ -206,6 +252,54 @@ def test_a_withdrawn_guard_answers_nothing_and_says_why(tmp_path: Path) -> None:
     guard.withdraw("another reason")
     assert guard_in(place).withdrawn is not None
     assert guard_in(place).withdrawn.why == "errors rose from 2 % to 6 %"  # type: ignore[union-attr]
+
+
+def test_a_withdrawal_that_cannot_be_written_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard = Guard.load(saved(tmp_path))
+
+    def full(place: Path) -> Any:
+        raise InputError(f"disk is full while writing {place}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sayso.storage.atomic.replacing", full)
+        for why in ("an alarm", "another"):
+            with pytest.raises(InputError, match="disk is full"):
+                guard.withdraw(why)
+        found = guard("q?", "a", logprobs=[-0.1])
+        assert (found.action, found.promise) == ("decline", None)  # it holds here at once
+        assert "an alarm" in found.why
+        assert guard.file.withdrawn is None  # not said of the file before it is written
+        assert guard_in(tmp_path / "guard.json").withdrawn is None
+    assert guard("q?", "a", logprobs=[-0.1]).action == "decline"
+    written = guard_in(tmp_path / "guard.json").withdrawn
+    assert written is not None
+    assert written.why == "an alarm"
+    assert not guard.withdraw("later")
+    assert guard.withdrawn == written
+
+
+def test_a_withdrawal_waits_for_a_file_that_is_gone_and_spares_a_new_guard(tmp_path: Path) -> None:
+    for back, actions in (({}, "decline"), ({"created": "2026-01-02"}, "answer")):
+        guard = Guard.load(saved(tmp_path))
+        (tmp_path / "guard.json").unlink()
+        with pytest.raises(InputError, match="cannot read"):
+            guard.withdraw("an alarm")
+        place = saved(tmp_path, **back)
+        assert guard("q?", "a", logprobs=[-0.1]).action == actions
+        assert (guard_in(place).withdrawn is None) == (actions == "answer")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links take rights")
+def test_a_withdrawal_goes_to_the_file_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    place = saved(tmp_path / "real")
+    (tmp_path / "guard.json").symlink_to(place)
+    guard = Guard.load(place)
+    assert Guard.load(tmp_path / "guard.json").withdraw("an alarm")
+    assert (tmp_path / "guard.json").is_symlink()
+    assert guard("q?", "a", logprobs=[-0.1]).action == "decline"
 
 
 def test_others_withdraw_by_the_field_alone(tmp_path: Path) -> None:

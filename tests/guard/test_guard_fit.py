@@ -16,6 +16,7 @@ from sayso.guard.choices import GuardChoices, Selection
 from sayso.guard.fit import FittedGuard, fit_guard
 from sayso.guard.guard import written_guard
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
+from sayso.records import Verdict
 from support.guards import guard_file
 from support.label_runs import as_judge, label_run
 from support.tables import tabled
@@ -149,13 +150,13 @@ def test_the_score_is_chosen_where_it_is_not_certified(tmp_path: Path) -> None:
 
 def test_a_chosen_score_keeps_its_promise(tmp_path: Path) -> None:
     """Six scores of noise on answers that are wrong just more often than is allowed."""
-    from sayso.guard.fit import _Units, cross_fitted_limit
+    from sayso.guard.fit import LabeledUnits, cross_fitted_limit
 
     rng = np.random.default_rng(0)
     broken = 0
     for seed in range(120):
         scores = {f"s{k}": rng.random(240) for k in range(6)}
-        rows = _Units(scores, (rng.random(240) < 0.21).astype(float), np.arange(240))
+        rows = LabeledUnits(scores, (rng.random(240) < 0.21).astype(float), np.arange(240))
         _, found = cross_fitted_limit(rows, [*scores], 0.2, 0.1, seed)
         broken += found.limit is not None
     assert broken <= 24  # 10 % of 120; more would be a chance of 1 in 1,000
@@ -304,9 +305,61 @@ def test_what_has_no_verdict_is_told_by_reason(tmp_path: Path) -> None:
     rows[2]["answer"] = "I do not know."
     result = fitted(tmp_path, rows, GuardChoices(max_error=0.1), score="perplexity")
     (text,) = [text for text in result.notices if "left out" in text]
-    assert text.startswith("3 answers without a verdict (")
-    for reason in ("1 human is 'perhaps', expected true or false", "1 not labeled", "1 declined"):
+    assert text.startswith("1 answer without a verdict (1 declined)")
+    (text,) = [text for text in result.notices if "count as wrong" in text]
+    assert text.startswith("2 answers without a verdict (")
+    for reason in ("1 human is 'perhaps', expected true or false", "1 without a label"):
         assert reason in text
+    assert result.levels.units == 399
+    assert result.labeled.wrong[:2].tolist() == [1, 1]
+
+
+def test_answers_that_people_skipped_count_as_wrong(tmp_path: Path) -> None:
+    run = judged_run(tmp_path, 200)
+
+    def says(place: int, verdict: Verdict, name: str) -> dict[str, Any]:
+        return {"skipped": "cannot tell"} if place % 10 == 0 else as_judge(place, verdict, name)
+
+    label_run(run, "A", says, n=120, design="random")
+    result = fit_guard(run, Selection(score="perplexity"), GuardChoices(0.3))
+    assert any("12 answers that people skipped" in text for text in result.notices)
+    assert result.levels.units == 120
+    assert result.labeled.wrong.sum() >= 12
+
+
+def test_larger_entities_weigh_by_their_answers(tmp_path: Path) -> None:
+    """Of 300 entities, 30 have ten answers and are always wrong: of the answers, half are."""
+    rows = [
+        {"question": f"What is the number of {entity}-{n}?", "answer": "It is 3.", "doubt": 0.5,
+         "entity": f"e{entity}", "human": entity >= 30}
+        for entity in range(300)
+        for n in range(10 if entity < 30 else 1)
+    ]  # fmt: skip
+    result = fitted(tmp_path, rows, GuardChoices(0.3), score="doubt")
+    assert result.answer != "limit"
+    assert 0.35 < result.levels.wrong[-1] / result.levels.answered[-1] < 0.7
+    assert any("at most 10 about one" in text for text in result.notices)
+
+
+def test_certified_limits_are_shown_with_the_errors_that_they_add(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A looser limit may be a bad buy although it is certified, too."""
+    rows = rows_of(600, risk=0)
+    for n, row in enumerate(rows):  # the last tenth is wrong more often than not
+        row["doubt"], row["human"] = n, n < 540 or n % 5 in (0, 1)
+    file = write(tmp_path / "a.jsonl", rows)
+    command = ["guard", "fit", str(file), "--score", "doubt", "--max-error", ".1"]
+    assert cli.execute([*command, "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    certified = [row for row in made["curve"] if row["certified"]]
+    assert [row["limit"] for row in certified][-1] == made["guard"]["limit"] > 540
+    assert {"answered": 542, "wrong": 0}.items() <= certified[0].items()  # before any error
+    assert certified[-1]["wrong"] > 20
+    assert cli.execute(command) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "541 <" in out
+    assert "doubt" in out.partition("Answers at each limit")[0]  # in the table of scores
 
 
 def test_counts_of_a_guard_are_of_all_its_labels(tmp_path: Path) -> None:

@@ -415,6 +415,27 @@ def test_an_alarm_withdraws_the_guard(tmp_path: Path, earlier: Path) -> None:
     assert json.loads(place.read_text("utf-8")) == now
 
 
+def test_a_guard_that_could_not_be_withdrawn_is_tried_at_the_next_call(
+    tmp_path: Path, earlier: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "guard.json"
+    place.write_bytes(written_guard(guard_file(score="mine")))
+    log = write(tmp_path / "log.jsonl", rows(100, 0.9))
+
+    def full(self: Guard) -> None:
+        raise InputError("disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Guard, "_write", full)
+        alarms, summary = watched(log, earlier, guard=place, state=tmp_path / "state.json")
+    assert alarms[0]["guard"] == "could not be withdrawn"
+    assert summary["guard"]["withdrawn"] is None
+    alarms, summary = watched(log, earlier, guard=place, state=tmp_path / "state.json")
+    assert alarms == []
+    written = json.loads(place.read_text("utf-8"))["withdrawn"]
+    assert summary["guard"]["withdrawn"] == written["when"]
+
+
 def test_what_a_rate_lacks_is_told(tmp_path: Path, earlier: Path) -> None:
     guard = tmp_path / "guard.json"
     guard.write_bytes(written_guard(guard_file(score="risk", needs=("score",))))

@@ -24,7 +24,7 @@ def test_by_hand() -> None:
     assert metrics.risk_p(13, 3, 0.5) == pytest.approx(378 / 8192)
     found = metrics.certify_limit(levels, 0.5, 0.1, [StartingPoint(5, 0.1)])
     assert (found.limit, found.answered, found.wrong) == (2.0, 13, 3)
-    assert found.passed.tolist() == [0, 1, 2]
+    assert found.passed.tolist() == [0.0, 1.0, 2.0]
     # at delta .04 the last limit fails, and the one before holds
     stricter = metrics.certify_limit(levels, 0.5, 0.04, [StartingPoint(5, 0.04)])
     assert (stricter.limit, stricter.answered, stricter.wrong) == (1.0, 10, 1)
@@ -33,6 +33,19 @@ def test_by_hand() -> None:
     # ... unless another sequence starts there, with what is left of delta
     later = [StartingPoint(5, 0.005), StartingPoint(10, 0.015)]
     assert metrics.certify_limit(levels, 0.5, 0.02, later).limit == 1.0
+
+
+def test_units_of_any_cluster_are_drawn_with_the_same_chance() -> None:
+    rng = np.random.default_rng(0)
+    cluster = np.repeat(np.arange(30), [4] * 10 + [1] * 20)
+    times = np.zeros(len(cluster))
+    for _ in range(2000):
+        drawn = metrics.independent_units(cluster, rng)
+        assert len({*cluster[drawn].tolist()}) == len(drawn)
+        times[drawn] += 1
+    assert abs(times / 2000 - 1 / 4).max() < 0.05  # 1 of the largest cluster's four
+    assert len(metrics.independent_units(np.arange(9) // 3, rng)) == 3  # equal ones all stay
+    assert len(metrics.independent_units([], rng)) == 0
 
 
 def test_what_a_sequence_did_not_lose_is_handed_on() -> None:

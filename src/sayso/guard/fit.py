@@ -26,8 +26,10 @@ from sayso.metrics.calibration import split_rows
 from sayso.metrics.guarantee import (
     MOST_LABELS,
     CertifiedLimit,
+    RiskCurve,
     RiskLevels,
     certify_limit,
+    independent_units,
     labels_needed,
     least_provable,
     risk_curve,
@@ -91,7 +93,7 @@ def fit_guard(
     place = _place_of(source, choices, chosen.golds)
     labeled = labeled_answers(source, chosen)
     kept, notices = _independent(labeled, chosen.seed)
-    units = _Units(labeled.scores, labeled.wrong, labeled.text).part(kept)
+    units = LabeledUnits(labeled.scores, labeled.wrong, labeled.text).part(kept)
     names = _names(labeled, chosen.score)
     alpha, delta = choices.max_error, 1 - choices.confidence
     half = len(names) > 1
@@ -173,7 +175,7 @@ def _place_of(source: Path, choices: GuardChoices, golds: Path | None) -> Path:
     return place
 
 
-class _Units(NamedTuple):
+class LabeledUnits(NamedTuple):
     """Labeled rows, and the unit (n,) that each belongs to."""
 
     scores: dict[str, Floats]
@@ -183,8 +185,8 @@ class _Units(NamedTuple):
     def levels(self, name: str) -> RiskLevels:
         return risk_levels(self.scores[name], self.wrong, self.unit)
 
-    def part(self, rows: NDArray[np.bool_]) -> _Units:
-        return _Units(
+    def part(self, rows: NDArray[np.bool_]) -> LabeledUnits:
+        return LabeledUnits(
             {name: column[rows] for name, column in self.scores.items()},
             self.wrong[rows],
             codes(self.unit[rows]),
@@ -192,22 +194,20 @@ class _Units(NamedTuple):
 
 
 def _independent(labeled: LabeledAnswers, seed: int) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return the rows of one unit for each group, drawn by seed, and a notice where some go.
-
-    Answers about one entity, or to one question, are right or wrong together: exact tests take
-    independent units.
-    """
+    """Return the rows of units that are independent, drawn by seed, and a notice where some go."""
     texts = count_codes(labeled.text)
     group = np.zeros(texts, dtype=np.int64)
     group[labeled.text] = labeled.group
-    order = np.random.default_rng(seed).permutation(texts)
-    first = order[np.unique(group[order], return_index=True)[1]]
-    if len(first) == texts:
+    drawn = independent_units(group, np.random.default_rng(seed))
+    if len(drawn) == texts:
         return np.ones(len(labeled.wrong), dtype=np.bool_), []
     what = "texts" if labeled.of_texts else "answers"
-    return np.isin(labeled.text, first), [
-        f"{texts:,} {what} about {len(first):,} entities or questions: one of each, drawn at "
-        f"random, counts as a label, because {what} about one are right or wrong together"
+    sizes = np.bincount(group)
+    return np.isin(labeled.text, drawn), [
+        f"{texts:,} {what} about {len(sizes):,} entities or questions, at most "
+        f"{sizes.max():,} about one: {len(drawn):,} count as labels, drawn so that no two are about"
+        f" one, because {what} about one are right or wrong together, and that each of the {what} "
+        "has the same chance"
     ]
 
 
@@ -215,7 +215,7 @@ def _independent(labeled: LabeledAnswers, seed: int) -> tuple[NDArray[np.bool_],
 
 
 def cross_fitted_limit(
-    rows: _Units, names: Sequence[str], alpha: float, delta: float, seed: int
+    rows: LabeledUnits, names: Sequence[str], alpha: float, delta: float, seed: int
 ) -> tuple[str, CertifiedLimit]:
     """Return the best score and its limit: chosen on one half of the units, certified on the other.
 
@@ -257,7 +257,7 @@ def _tested(levels: RiskLevels, places: Sequence[int], alpha: float) -> Iterator
 
 
 def _answer(
-    rows: _Units, names: Sequence[str], certified: CertifiedLimit, alpha: float, delta: float
+    rows: LabeledUnits, names: Sequence[str], certified: CertifiedLimit, alpha: float, delta: float
 ) -> Literal["limit", "few", "useless"]:
     """Return which answer it is; a score is useless only where labels are enough to see it.
 
@@ -403,7 +403,9 @@ def needed_sentence(result: FittedGuard) -> str:
 def _render_scores(result: FittedGuard, console: Console) -> None:
     board = result.labeled.board
     if board.problem is None:
-        render_table(ranked_table(board, shown_entries(board, CURVE_ROWS)), console)
+        best = {entry.method for entry in shown_entries(board, CURVE_ROWS)} | {result.score}
+        shown = [entry for entry in board.entries if entry.method in best]
+        render_table(ranked_table(board, shown), console)
         say(
             console,
             "A score that does not beat plain length and the words alone is no sign of "
@@ -431,41 +433,46 @@ def _render_scores(result: FittedGuard, console: Console) -> None:
 
 
 def _render_curve(result: FittedGuard, console: Console) -> None:
-    levels, delta = result.levels, 1 - result.choices.confidence
-    if not len(levels.limit):
+    rows, part, curve = _curve(result)
+    if not rows:
         return
-    shown = _shown(levels, result.certified.limit)
-    part = RiskLevels(
-        levels.limit[shown], levels.answered[shown], levels.wrong[shown], levels.units
-    )
-    curve = risk_curve(part, delta)
-    certified = result.certified.limit
     names = [f"{limit + 0.0:.6g}" for limit in part.limit.tolist()]
     if len({*names}) < len(names):
         names = [repr(limit) for limit in part.limit.tolist()]
-    marks = [" <" if limit == certified else "" for limit in part.limit.tolist()]
+    answered, wrong = part.answered.tolist(), part.wrong.tolist()
 
     def cell(n: int, column: str) -> str | Estimate:
-        answered, wrong = int(part.answered[n]), int(part.wrong[n])
+        before = (answered[n - 1], wrong[n - 1]) if n else (0, 0)
         if column == "answered":
-            return percent(answered / levels.units, 0)
+            return percent(answered[n] / part.units, 0)
         if column == "wrong":
             ends = float(curve.low[n]), float(curve.high[n])
-            return Estimate("", (), float(curve.risk[n]), *ends, wrong, answered)
+            return Estimate("", (), float(curve.risk[n]), *ends, wrong[n], answered[n])
+        if column == "added":
+            return percent((wrong[n] - before[1]) / (answered[n] - before[0]))
         return percent(float(curve.bound[n]))
 
-    rows: dict[str | tuple[str, ...], int] = {
-        f"{name}{mark}": n for n, (name, mark) in enumerate(zip(names, marks, strict=True))
+    labels: dict[str | tuple[str, ...], int] = {
+        f"{name}{' <' * certified}": n
+        for n, (name, certified) in enumerate(zip(names, rows.values(), strict=True))
     }
-    heads = ("answered", "wrong", f"bound, {_share(1 - delta)}")
-    more = "; <: the limit." if certified is not None else "."
+    delta = 1 - result.choices.confidence
+    heads = {
+        "answered": "answered", "wrong": "wrong", "of those added": "added",
+        f"bound, {_share(1 - delta)}": "bound",
+    }  # fmt: skip
+    notes = [
+        "Exact intervals on all labels, each for a limit named beforehand.",
+        "Wrong answers state something false. Answers that decline are left out.",
+    ]
+    if any(rows.values()):
+        notes.append(
+            "<: certified limits, which hold together; guard.json has the loosest. If the answers "
+            'that a looser one adds are wrong too often, write a stricter one as "limit" into it.'
+        )
     table = grid(
-        "Answers at each limit, and how many of them are wrong", rows, {h: h for h in heads}, cell,
-        labels=(f"{result.score} at most",),
-        notes=[
-            f"Exact intervals on all labels, each for a limit named beforehand{more}",
-            "Wrong answers state something false. Answers that decline are left out.",
-        ],
+        "Answers at each limit, and how many of them are wrong", labels, heads, cell,
+        labels=(f"{result.score} at most",), notes=notes,
     )  # fmt: skip
     console.print()
     render_table(table, console)
@@ -476,13 +483,41 @@ def _place_at(levels: RiskLevels, limit: float) -> int:
     return int(np.searchsorted(levels.limit, limit, side="right")) - 1
 
 
-def _shown(levels: RiskLevels, limit: float | None) -> list[int]:
-    """Return places of limits about equally far apart in answers, with the certified one."""
-    ends = np.linspace(0, levels.answered[-1], CURVE_ROWS + 1)[1:]
-    places = set(np.searchsorted(levels.answered, ends).tolist())
-    if limit is not None:
-        places.add(_place_at(levels, limit))
-    return sorted(place for place in places if 0 <= place < len(levels.limit))
+def _curve(result: FittedGuard) -> tuple[dict[int, bool], RiskLevels, RiskCurve]:
+    """Return the places that are shown, and whether certified, with their levels and risks.
+
+    Shown are the certified limits from which on answers cost more errors, and others about equally
+    far apart in answers.
+    """
+    levels = result.levels
+    certified = [_place_at(levels, limit) for limit in result.certified.passed.tolist()]
+    ends = np.linspace(0, levels.answered[-1:].sum(), CURVE_ROWS + 1)[1:]
+    rows = dict.fromkeys(np.searchsorted(levels.answered, ends).tolist(), False)
+    rows = {place: False for place in rows if place not in certified and place < len(levels.limit)}
+    frontier = _frontier(levels, certified)[::-1]
+    step = -(-len(frontier) // CURVE_ROWS) or 1
+    rows |= dict.fromkeys(frontier[::step], True)
+    rows = dict(sorted(rows.items()))
+    at = [*rows]
+    part = RiskLevels(levels.limit[at], levels.answered[at], levels.wrong[at], levels.units)
+    return rows, part, risk_curve(part, 1 - result.choices.confidence)
+
+
+def _frontier(levels: RiskLevels, places: Sequence[int]) -> list[int]:
+    """Return those of some limits, rising, after which answers are wrong more often than before."""
+    found: list[int] = []
+    for place in _loosest(levels, np.asarray(places, dtype=np.int64)):
+        while found and _rate(levels, found[-1], place) <= _rate(levels, *[None, *found][-2:]):
+            found.pop()
+        found.append(place)
+    return found
+
+
+def _rate(levels: RiskLevels, first: int | None, last: int | None) -> float:
+    """Return the share of wrong answers among those that a looser limit adds."""
+    assert last is not None
+    k, e = (0, 0) if first is None else (levels.answered[first], levels.wrong[first])
+    return float((levels.wrong[last] - e) / (levels.answered[last] - k))
 
 
 def verdict_sentence(result: FittedGuard) -> str:
@@ -507,13 +542,10 @@ def verdict_sentence(result: FittedGuard) -> str:
 def guard_json(result: FittedGuard) -> dict[str, object]:
     """Return everything as plain values, for ``--json``."""
     levels, delta = result.levels, 1 - result.choices.confidence
-    places = _shown(levels, result.certified.limit) if len(levels.limit) else []
-    part = RiskLevels(
-        levels.limit[places], levels.answered[places], levels.wrong[places], levels.units
-    )
-    curve = risk_curve(part, delta)
+    rows, part, curve = _curve(result)
     columns: Mapping[str, NDArray[Any]] = {
-        "limit": part.limit, "answered": part.answered, "wrong": part.wrong, **curve._asdict()
+        "limit": part.limit, "answered": part.answered, "wrong": part.wrong, **curve._asdict(),
+        "certified": np.array([*rows.values()]),
     }  # fmt: skip
     return {
         "answer": result.answer,

@@ -5,11 +5,13 @@ Loading one imports neither numpy nor torch; what computes its score is loaded a
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 import os
+import stat
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -118,7 +120,10 @@ def guard_in(path: str | Path) -> GuardFile:
     """Return what a file of a guard says. Raises InputError, in one line, for any other file."""
     place = Path(path)
     try:
-        if place.stat().st_size > MOST_BYTES:
+        about = place.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise InputError(f"{place} is no regular file: expected a guard.json")
+        if about.st_size > MOST_BYTES:
             raise InputError(f"{place} has more than {MOST_BYTES:,} bytes: expected a guard.json")
         data = place.read_bytes()
     except OSError as error:
@@ -166,14 +171,18 @@ class Guard:
     """Decides on answers by the limit of a ``guard.json``: :meth:`load` it, then call it.
 
     A guard whose promise is withdrawn gives no answer; it notices a change of its file at the next
-    call. ``nli`` compares meanings where the score takes that and no rules did.
+    call. ``nli`` compares meanings where the score takes that and no rules did: a file alone never
+    names a model that is loaded or asked.
     """
 
     def __init__(self, file: GuardFile, place: Path | None = None, nli: Any = None) -> None:
         self.file = file
         self.place = place
         self._nli = nli
-        self._written = self._stamp()
+        self._seen = self._stamp()
+        #: a withdrawal that could not be written yet, and why the file cannot be read
+        self._unwritten: Withdrawal | None = None
+        self._unread: Withdrawal | None = None
         self._tools: Any = None
         self._method: Any = None
 
@@ -202,12 +211,11 @@ class Guard:
             )
         if not self._compares_by_model or self._nli is not None:
             return ""
-        if not file.meaning:
-            return (
-                f"{file.score} compares meanings, and the labels do not say by what: pass nli= "
-                "(rules, or the NLI model that computed the scores)"
-            )
-        return f"{file.score} compares meanings with {file.meaning}, which the first call loads"
+        by = f" with {file.meaning[:200]}" if file.meaning else ""
+        return (
+            f"{file.score} compares meanings{by}: pass nli= (rules, or the model that computed the "
+            "scores of the labels), which the first call loads"
+        )
 
     @property
     def _compares_by_model(self) -> bool:
@@ -236,14 +244,17 @@ class Guard:
         is raised.
         """
         self._look()
-        file = self.file
+        file, withdrawn = self.file, self.withdrawn
         given = Answered(
             logprobs, entropies, samples, sample_logprobs, sample_entropies, stated, score
         )
-        value = self._score(question, answer, given)
+        try:
+            value = self._score(question, answer, given)
+        except Exception as error:  # an odd object, a score that nobody knows
+            value = f"the score cannot be computed: {type(error).__name__}: {error}"[:400]
         number = value if isinstance(value, float) else None
-        if file.withdrawn is not None:
-            why = f"the promise was withdrawn on {file.withdrawn.when}: {file.withdrawn.why}"
+        if withdrawn is not None:
+            why = f"the promise was withdrawn on {withdrawn.when}: {withdrawn.why}"
             return Decision(file.otherwise, number, file.limit, None, why)
         if number is None:
             return Decision(file.otherwise, None, file.limit, file.promise, str(value))
@@ -261,21 +272,24 @@ class Guard:
     def withdraw(self, why: str) -> bool:
         """Withdraw the promise, here and in the file: no answer is given until it is fitted anew.
 
-        A promise that was withdrawn before keeps its first reason. Tell whether it was now.
+        A promise that was withdrawn before keeps its first reason. Tell whether it was now. Raises
+        InputError where the file cannot be written: this guard gives no answer any more, and tries
+        again at each call.
         """
         self._look()
         if self.file.withdrawn is not None:
             return False
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self.file = msgspec.structs.replace(self.file, withdrawn=Withdrawal(now, str(why)))
-        if self.place is not None:
-            with atomic.replacing(self.place) as out:
-                out.write(written_guard(self.file))
-            self._written = self._stamp()
+        self._unwritten = self._unwritten or _now(why)
+        self._write()
         return True
 
+    @property
+    def withdrawn(self) -> Withdrawal | None:
+        """When the promise was withdrawn, and why; or since when its file cannot be read."""
+        return self.file.withdrawn or self._unwritten or self._unread
+
     def __repr__(self) -> str:
-        state = "withdrawn" if self.file.withdrawn is not None else f"limit {self.file.limit:g}"
+        state = "withdrawn" if self.withdrawn is not None else f"limit {self.file.limit:g}"
         return f"<Guard: {self.file.score}, {state}, {self.file.labels:,} labels>"
 
     # ---- the file
@@ -290,28 +304,46 @@ class Guard:
         return found.st_mtime_ns, found.st_size
 
     def _look(self) -> None:
-        """Read the file again where it changed; one that is gone or damaged keeps no promise."""
+        """Read the file again where it changed; one that is gone or damaged keeps no promise.
+
+        A withdrawal that could not be written is tried again, unless the guard was fitted anew.
+        """
         stamp = self._stamp()
-        if stamp == self._written:
-            return
-        self._written = stamp
-        try:
-            self.file = guard_in(self.place or "")
-            self._method = None
-        except InputError as error:
-            now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-            self.file = msgspec.structs.replace(self.file, withdrawn=Withdrawal(now, str(error)))
+        if stamp != self._seen:
+            self._seen, fitted = stamp, self.file.created
+            try:
+                self.file = guard_in(self.place or "")
+                self._unread = self._method = self._tools = None
+            except InputError as error:
+                self._unread = _now(error)
+            if self.file.withdrawn is not None or self.file.created != fitted:
+                self._unwritten = None
+        if self._unwritten is not None:
+            with contextlib.suppress(InputError):
+                self._write()
+
+    def _write(self) -> None:
+        """Write the withdrawal, over the file that a link leads to. Raises InputError."""
+        if self._unread is not None:
+            raise InputError(self._unread.why)
+        file = msgspec.structs.replace(self.file, withdrawn=self._unwritten)
+        if self.place is not None:
+            place = atomic.real_path(self.place)
+            with atomic.disk_errors(place), atomic.replacing(place) as out:
+                out.write(written_guard(file))
+            self._seen = self._stamp()
+        self.file, self._unwritten = file, None
 
     # ---- the score
 
     def _score(self, question: str, answer: str, given: Answered) -> float | str:
         """Return the score, or why there is none."""
+        if not isinstance(answer, str) or is_blank(answer):
+            return "the answer is empty"
         if given.score is not None:
             return _finite(given.score)
         if GIVEN in self.file.needs:
             return f"pass the column {self.file.score} as score="
-        if not isinstance(answer, str) or is_blank(answer):
-            return "the answer is empty"
         try:
             samples = self._samples(str(question), answer, given)
             if isinstance(samples, str):
@@ -327,7 +359,11 @@ class Guard:
         """Return the evidence as scores take it, or why it cannot be had."""
         needs, held = self.file.needs, self.file.samples
         several = (given.samples, given.sample_logprobs, given.sample_entropies)
-        if not all(value is None or isinstance(value, Sequence) for value in several):
+        if any(
+            isinstance(value, str) or not isinstance(value, Sequence)
+            for value in several
+            if value is not None
+        ):
             return "samples, sample_logprobs and sample_entropies are lists, one for each sample"
         if not set(needs).issubset((*BROUGHT, *COMPARED)):
             return f"{self.file.score} cannot be computed in a call: pass it as score="
@@ -355,7 +391,7 @@ class Guard:
         if stated is None and answer is not None:
             stated = confidence.stated_confidence(answer, question)
         if stated is not None:
-            case.evidence["stated"] = {"one_step": _share(stated)}
+            case.evidence["stated"] = {"one_step": _number(stated)}
         if set(needs) & set(COMPARED):
             collect.collect_evidence([case], needs, self._opened())
         return evidence.samples_of("guard", case, answer)
@@ -365,38 +401,45 @@ class Guard:
         if self._tools is None:
             meaning: Any = None
             if self._compares_by_model:
-                nli = self._nli if self._nli is not None else self.file.meaning
-                if not nli:
+                if self._nli is None:
                     raise InputError(self.notice)
-                meaning = tools.Toolbox(nli=nli).tools(engine=False, meaning=True).meaning
+                meaning = tools.Toolbox(nli=self._nli).tools(engine=False, meaning=True).meaning
             elif set(self.file.needs) & set(COMPARED[2:]):
                 meaning = meanings.RulesMeaning()
             self._tools = collect.Tools(None, meaning)
         return self._tools
 
 
-def _finite(value: Any) -> float | str:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return f"the score is {str(value)[:40]!r}, expected a number"
-    return number if math.isfinite(number) else f"the score is {number}"
+def _now(why: object) -> Withdrawal:
+    return Withdrawal(datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), str(why))
 
 
-def _share(value: Any) -> float | None:
+def _number(value: Any) -> float:
+    """Return a number as a float, NaN for anything else: no text and no truth value is one."""
+    if hasattr(value, "item"):  # of numpy or torch
+        value = value.item()
+    if isinstance(value, bool | str | bytes | bytearray):
+        return math.nan
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        return None
+        return math.nan
+
+
+def _finite(value: Any) -> float | str:
+    number = _number(value)
+    return number if math.isfinite(number) else f"the score is {value!r:.40}, expected a number"
 
 
 def _numbers(values: Any) -> tuple[float, ...] | None:
     """Return numbers of tokens; a missing one is NaN, which no score takes."""
     if values is None:
         return None
+    if isinstance(values, str | bytes | Mapping):
+        return (math.nan,)
     try:
-        return tuple(math.nan if value is None else float(value) for value in values)
-    except (TypeError, ValueError, OverflowError):
+        return tuple(map(_number, values))
+    except TypeError:
         return (math.nan,)
 
 

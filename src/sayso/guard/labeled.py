@@ -1,8 +1,9 @@
 """Labeled answers with their scores, from a run or a file: what a guard is fitted on.
 
 Scores of different kinds are never put into one sequence of limits: answers of several models,
-prompts, forms or stages are refused in one line that names them. Declined answers carry no claim
-that could be wrong, so they are left out.
+prompts, forms or stages are refused in one line that names them. Answers that state nothing are
+left out: they carry no claim that could be wrong. Answers whose verdict is missing count as wrong,
+because verdicts may be missing more often for wrong answers.
 """
 
 from __future__ import annotations
@@ -23,22 +24,24 @@ from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.answer_rows import AnswerRow, person_verdict
 from sayso.datasets.columns import check_column_map, places_of
 from sayso.guard.choices import Selection
-from sayso.guard.errors import answer_error, cluster_of
+from sayso.guard.errors import answer_error, cluster_of, states_value
 from sayso.guard.guard import GIVEN
 from sayso.harmless import line
-from sayso.judges.judge import NO_VALUE, WITHHELD
+from sayso.judges.judge import NO_VALUE
 from sayso.judges.rules.judge import SIGNATURE, judge_rules
+from sayso.judges.rules.reading import STANCES
 from sayso.metrics.arrays import Floats, codes
 from sayso.people.corrected import UsedLabels, labels_of_run
 from sayso.people.labels import LabelStore
 from sayso.protocols import protocol_of
+from sayso.protocols.declared import Place
 from sayso.protocols.labeled import ReadByPeople
 from sayso.protocols.protocol import Run
 from sayso.protocols.selective.measure import judge_of, ranked_values, signed_form
 from sayso.protocols.selective.rows import WORDS, FormRows, load_rows
 from sayso.protocols.selective.settings import Settings
 from sayso.protocols.stored import stored_run
-from sayso.records import Estimate, InputError, Verdict, signature_text
+from sayso.records import Estimate, InputError, Verdict, is_blank, signature_text
 from sayso.runs.measure import load_run
 from sayso.runs.tools import Toolbox, chosen_nli
 from sayso.score_files.grade import Grade, check_recorded_verdict, graders, plural
@@ -67,8 +70,13 @@ KINDS = ("model", "provider", "form", "stage", "method", "prompt_method", "tempe
 MOST_TEMPLATES, LEAST_RECURRING = 20, 2
 #: kinds that a message names
 SHOWN = 4
-#: why an answer has no verdict
-DECLINED, UNREAD, NOT_LABELED = "declined", "unread", "not labeled"
+#: why an answer is left out: it states nothing, or nobody was to say whether it is wrong
+LEFT_OUT = DECLINED, EMPTY, NOT_DRAWN, NO_GOLD = (
+    "declined", "without an answer", "not labeled", "without a gold",
+)  # fmt: skip
+#: why a verdict is missing, where the judge does not say why
+UNREAD = "unread"
+NO_LABEL = "without a label; take them out of the file if nobody was to label them"
 #: chances of being labeled that differ by less than this factor are equal
 EQUAL = 1.0001
 
@@ -142,7 +150,7 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
         raise InputError(f"{path} has no {form} answers: it has {', '.join(forms) or 'none'}")
     people = _people_of(path, form, chosen, notices)
     if people is not None:
-        read = cast(Run, ReadByPeopleAlone(read, people.people.verdicts))
+        read = cast(Run, ReadByPeopleAlone(read, _with_skipped(path, people, notices)))
         forms |= load_rows(read, settings, judge)
     rows = forms[form]
     if not chosen.form and len(forms) > 1:
@@ -176,8 +184,43 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
             (settings.draws.k, settings.draws.k),
             notices,
         ),
-        np.where(withheld > 0, DECLINED, UNREAD if people is None else NOT_LABELED),
+        _why_unjudged(rows, people is not None),
     )
+
+
+def _why_unjudged(rows: FormRows, by_people: bool) -> NDArray[np.str_]:
+    """Return why answers have no verdict, for those that have none."""
+    assert rows.withheld is not None
+    assert rows.stance is not None
+    assert rows.ungraded is not None
+    reasons = {
+        EMPTY: np.isnan(rows.words) | (rows.stance == "omitted"),
+        DECLINED: rows.withheld > 0,
+        NO_GOLD: rows.ungraded,
+        NOT_DRAWN: by_people & (rows.stance == ""),
+    }
+    return np.select([*reasons.values()], [*reasons], UNREAD)
+
+
+def _with_skipped(
+    path: Path, used: UsedLabels, notices: list[str]
+) -> Mapping[str, Mapping[Place, Verdict]]:
+    """Return people's verdicts by stage; answers that they were to label and skipped are wrong."""
+    verdicts = {stage: dict(said) for stage, said in used.people.verdicts.items()}
+    labeled = sum(map(len, verdicts.values()))
+    with LabelStore.read(path) as store:
+        for label in store.labels():
+            by_design = label.stage in verdicts and used.stages[label.stage].drawn
+            if label.skipped and label.stage in verdicts and (label.stratum or not by_design):
+                verdicts[label.stage].setdefault(
+                    (label.item.target, label.item.asked),
+                    msgspec.structs.replace(
+                        label.verdict, stance="committed", content="incorrect", problem=None
+                    ),
+                )
+    if skipped := sum(map(len, verdicts.values())) - labeled:
+        notices.append(f"{plural(skipped, 'answer')} that people skipped count as wrong")
+    return verdicts
 
 
 class ReadByPeopleAlone(ReadByPeople):
@@ -190,7 +233,7 @@ class ReadByPeopleAlone(ReadByPeople):
             return super().verdicts(stage)
         return [
             said.get((one.target, one.asked))
-            or Verdict(one.target, one.asked, one.by, problem=NOT_LABELED)
+            or Verdict(one.target, one.asked, one.by, problem=NOT_DRAWN)
             for one in super().verdicts(stage)
         ]
 
@@ -269,7 +312,7 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
         else:
             graded = judges[metric](rows)
             said = _by_metric(rows, graded, metric)
-            why = [_ungraded(*pair) for pair in zip(rows, graded, strict=True)]
+            why = [_ungraded(*pair, metric) for pair in zip(rows, graded, strict=True)]
         correct = np.array(said, dtype=np.float64)
         decides = "people" if people else metric
         table = stack.enter_context(FloatColumns(column_names([*values], judges)))
@@ -475,7 +518,11 @@ def _is_unanswerable(row: AnswerRow) -> bool:
 
 
 def _stance(row: AnswerRow) -> str | None:
-    return None if row.answer is None else judge_rules(row.question, NO_VALUE, row.answer).stance
+    """Return the stance of an answer: the row's own, as in a log, else that of the rules."""
+    own = row.own.get("stance")
+    if own in STANCES or row.answer is None:
+        return own if own in STANCES else None
+    return judge_rules(row.question, NO_VALUE, row.answer).stance
 
 
 def table_words(rows: Sequence[AnswerRow]) -> Floats:
@@ -496,51 +543,57 @@ def _texts(path: Path, rows: Sequence[AnswerRow], column: str) -> NDArray[np.int
 # ---- rows with a verdict
 
 
+def _states_nothing(row: AnswerRow) -> str:
+    """Return why an answer states nothing that could be wrong; "" where it does."""
+    if row.answer is None or is_blank(row.answer):
+        return EMPTY
+    return "" if states_value(_stance(row)) else DECLINED
+
+
 def _unlabeled(row: AnswerRow, columns: Mapping[str, str]) -> str:
     """Return why an answer has no verdict of people."""
-    if row.human is not None:
-        return DECLINED
     problems: list[str] = []
     name = places_of(row.own, columns).get("human", "human")
     person_verdict(row.own.get(name), problems, name)
-    return problems[0] if problems else NOT_LABELED
+    return _states_nothing(row) or (problems[0] if problems else NO_LABEL)
 
 
-def _ungraded(row: AnswerRow, grade: Grade) -> str:
+def _ungraded(row: AnswerRow, grade: Grade, metric: str) -> str:
     """Return why an answer has no verdict of a metric."""
-    if _stance(row) in WITHHELD:
-        return DECLINED
-    return grade.problem or ("without a gold" if not row.gold else UNREAD)
+    no_gold = NO_GOLD if not row.gold and not metric.startswith("file:") else UNREAD
+    return _states_nothing(row) or grade.problem or no_gold
 
 
 def _kept(labeled: LabeledAnswers, why: Sequence[str] | NDArray[np.str_]) -> LabeledAnswers:
-    """Return the rows that have a verdict; raise InputError where there is none.
+    """Return the rows that count: those with a verdict, and as wrong those whose is missing.
 
-    ``why`` (n,) is the reason for which a row has none.
+    ``why`` (n,) is the reason for which a row has none. Raises InputError where no row has one.
     """
-    held = ~np.isnan(labeled.wrong)
-    if not held.any():
+    judged, reason = ~np.isnan(labeled.wrong), np.asarray(why)
+    if not judged.any():
         raise InputError(
             f"{labeled.data}: no answer is labeled right or wrong; expected golds, or people's "
             "verdicts in a column 'human'"
         )
+    left_out = ~judged & np.isin(reason, LEFT_OUT)
     notices = list(labeled.notices)
-    left = Counter(np.asarray(why)[~held].tolist())
-    if left:
-        some = left.most_common(SHOWN)
-        shown = [f"{number:,} {line(reason, 120)}" for reason, number in some]
-        if len(left) > SHOWN:
-            shown.append(f"{left.total() - sum(number for _, number in some):,} others")
-        notices.append(
-            f"{plural(left.total(), 'answer')} without a verdict ({'; '.join(shown)}) left out: "
-            "the promise is about answers that state something"
-        )
+    for rows, what in (
+        (left_out, "left out: the promise is about answers that state something"),
+        (~judged & ~left_out, "count as wrong"),
+    ):
+        if rows.any():
+            counts = Counter(reason[rows].tolist())
+            reasons = [f"{n:,} {line(one, 120)}" for one, n in counts.most_common(SHOWN)]
+            if len(counts) > SHOWN:
+                reasons.append("others")
+            count = plural(counts.total(), "answer")
+            notices.append(f"{count} without a verdict ({'; '.join(reasons)}) {what}")
+    held = ~left_out
     return labeled._replace(
         scores={name: column[held] for name, column in labeled.scores.items()},
-        wrong=labeled.wrong[held],
+        wrong=np.where(judged, labeled.wrong, 1.0)[held],
         text=codes(labeled.text[held]),
         group=codes(labeled.group[held]),
         notices=notices,
-        meaning=labeled.meaning or "",
         samples=labeled.samples if labeled.samples and labeled.samples[1] else None,
     )

@@ -44,6 +44,8 @@ PROGRESS = 30.0
 #: the file of a guard in the folder of its run
 GUARD_FILE = "guard.json"
 NO_OPTIONS = WatchOptions()
+#: what became of a promise whose file cannot be written: the next call tries again
+NOT_WITHDRAWN = "could not be withdrawn"
 
 
 def watch(
@@ -158,6 +160,9 @@ class _Loop:
 
     def run(self) -> None:
         """Read until the end, or until somebody says stop."""
+        for event in self.watching.state.alarms:  # of an earlier call that could not write
+            if event.get("guard") == NOT_WITHDRAWN:
+                event["guard"] = self._withdrawn(event)
         while not self.stop.asked and not self.source.ended:
             if lines := self._next():
                 self._take(lines)
@@ -216,7 +221,7 @@ class _Loop:
             return "withdrawn" if guard.withdraw(why) else "withdrawn before"
         except InputError as error:
             self.tell(f"the guard could not be withdrawn: {error}")
-            return "could not be withdrawn"
+            return NOT_WITHDRAWN
 
     def _keep(self, *, urgent: bool = False) -> None:
         """Write state and page, if something changed and it is time."""

@@ -16,8 +16,9 @@ does not begin with the strictest limit, where a single answer can never pass, b
 Where there are several, each begins with a part of delta, and a sequence that reaches the next one
 hands on what it did not lose (the fallback procedure: Wiens and Dmitrienko 2005).
 
-A unit is what is drawn independently: a question, or a text of several claims. A text is answered
-where at least one of its claims is kept, and wrong where a kept claim is wrong.
+A unit is an answer, or a text of several claims. A text is answered where at least one of its
+claims is kept, and wrong where a kept claim is wrong. Units of one cluster (an entity, a question)
+are right or wrong together, so the tests take units that :func:`independent_units` drew.
 
 The order is chosen without the labels, but the values of the score are those of the same units.
 That costs nothing where the risk does not fall as the limit rises; how far it can go elsewhere is
@@ -34,14 +35,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.arrays import Floats, cluster_codes, count_codes
+from sayso.metrics.arrays import Floats, cluster_codes, codes, count_codes
 from sayso.metrics.intervals import LEVEL, beta_cdf, beta_quantile, exact_interval
 from sayso.records import InputError
 
 __all__ = [
-    "CertifiedLimit", "RiskCurve", "RiskLevels", "StartingPoint", "certify_limit", "labels_needed",
-    "least_provable", "risk_bound", "risk_curve", "risk_levels", "risk_p", "starting_points",
-    "zero_error_answers",
+    "CertifiedLimit", "RiskCurve", "RiskLevels", "StartingPoint", "certify_limit",
+    "independent_units", "labels_needed", "least_provable", "risk_bound", "risk_curve",
+    "risk_levels", "risk_p", "starting_points", "zero_error_answers",
 ]  # fmt: skip
 
 #: errors that the first tested limit is expected to have where its risk is alpha
@@ -76,16 +77,32 @@ class StartingPoint(NamedTuple):
 class CertifiedLimit(NamedTuple):
     """The loosest limit that holds, or ``None``, with the units answered and wrong at it.
 
-    ``passed`` (p,) are the places among all limits of those that hold, rising; ``tested`` counts
-    the limits that were tested.
+    ``passed`` (p,) are all limits that hold, rising: they hold together. ``tested`` counts the
+    limits that were tested.
     """
 
     limit: float | None
     answered: int
     wrong: int
     starts: tuple[StartingPoint, ...]
-    passed: NDArray[np.int64]
+    passed: Floats
     tested: int
+
+
+def independent_units(cluster: ArrayLike, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return units (m,) of different clusters, each unit drawn with the same chance.
+
+    ``cluster`` (n,) names what each unit belongs to. A cluster of s units is drawn with the chance
+    s / S, where S is the size of the largest, and then one of its units. A unit thus has the chance
+    1 / S in any cluster: risks of the drawn ones are those of units, although clusters differ in
+    size. One unit a cluster would be risks of clusters. Of clusters of one size, none is lost. What
+    clusters larger than any labeled one do is not seen. None without units.
+    """
+    code = codes(cluster)
+    size, order = np.bincount(code), rng.permutation(len(code))
+    first = order[np.unique(code[order], return_index=True)[1]]
+    kept: NDArray[np.int64] = first[rng.random(len(first)) * size.max(initial=0) < size]
+    return kept
 
 
 def risk_levels(
@@ -227,7 +244,7 @@ def certify_limit(
         answered[last] if passed else 0,
         wrong[last] if passed else 0,
         tuple(starts),
-        np.asarray(passed, dtype=np.int64),
+        levels.limit[passed],
         tested,
     )
 

@@ -22,6 +22,8 @@ from sayso.records import Generation, Request
 
 #: Log-probabilities this far above 0 are rounding, more is a mistake.
 ABOVE_ZERO = 1e-4
+#: From so many tokens on, log-probabilities that are all exactly 0 are no evidence.
+FILLED_IN = 5
 #: what is recorded of each token, and what collectors find out about it
 ARRAYS = ("logprobs", "entropies", "margins", "self_certainty", "renyi", "unconditional")
 FOUND = ("relevance", "importance", "compared")
@@ -181,12 +183,19 @@ def array(answer: Answer, name: str, who: str = "the answer") -> Floats:
     wrong = np.flatnonzero(~np.isfinite(row))
     if wrong.size:
         raise NoEvidence(f"{who}: {name} of token {wrong[0]} is {row[wrong[0]]}")
+    if row.max() <= ABOVE_ZERO:
+        raise NoEvidence(f"{who}: all log-probabilities are exactly 0, as servers fill them in")
     raise NoEvidence(f"{who}: a log-probability is above 0 ({row.max():.3g})")
 
 
 def _is_sound(values: Floats, name: str) -> bool:
-    """Whether values (at least one) are finite; for log-probabilities, also not above 0."""
+    """Whether values (at least one) are finite; log-probabilities not above 0, nor all 0 of many.
+
+    Some servers send 0 for each token at temperature 0.
+    """
     low, high = np.minimum.reduce(values), np.maximum.reduce(values)  # NaN where one is
+    if name == "logprobs" and low == high == 0 and values.size >= FILLED_IN:
+        return False
     most = ABOVE_ZERO if name in ("logprobs", "unconditional") else math.inf
     return bool(low > -math.inf and high <= most and high < math.inf)
 
