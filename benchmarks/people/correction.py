@@ -8,14 +8,15 @@
     python benchmarks/people/correction.py oracles      # needs ppi-python; glide-py too, if there
 
 ``coverage``: simulated runs of 150 entities with 4 to 8 facts each, by the law of
-``benchmarks/metrics/coverage.py`` with about 40 % hedged (12 % with ``--hedged few``); labels of
-60, 100 or 300 facts at random, or as many of each known x verdict (``--design stratified``), or
-with a chance that rises with the score (``--design unequal``). The judge errs alike on known and
+``benchmarks/metrics/coverage.py`` with about 40 % hedged (12 % with ``--hedged few``) and 60 %
+known (half or 93 %: ``--known half`` or ``most``); labels of 60, 100 or 300 facts at random, as
+``sayso label`` draws them by default (``--design stratified``) or by the certainty of the judge
+(``certainty``, which is calibrated, or ``dull``: it tells nothing), or with a chance that rises
+with the score (``unequal``). ``--rates``: only UNCLE's rates. The judge errs alike on known and
 unknown facts, or differently, or in one direction only and seldom (``oneway``), or is of no use
 (``blind``). The truth is that of 600,000 facts. "holds" is the share of printed intervals that
-hold it (a coverage of 1,000 has a standard error of 0.7 points), "raw holds" that of an interval
-of the same method around the uncorrected number, "alone" that of the labels alone; widths are mean
-half-widths.
+hold it (a coverage of 1,000 has a standard error of 0.7 points), "alone" that of the labels alone;
+widths are mean half-widths, "spread" is the standard deviation of the value.
 
 ``pairs``: mean confidence of 200 answers, two to each of 100 questions, with 20 draws to compare.
 The judge misses 30 % of contradictions and sees 5 % that are none. Of the draws 0 or 15 % give no
@@ -53,7 +54,10 @@ from numpy.typing import NDArray
 
 from sayso import metrics
 from sayso.metrics import Corrected, LabeledRows
-from sayso.metrics.uncle_rates import SHARES
+from sayso.metrics.uncle_rates import COMPOSED, SHARES
+from sayso.people.items import RunItem
+from sayso.people.labels import LabeledItem
+from sayso.people.sampling import draw_design
 from sayso.protocols.faithfulness.measure import AskedMethod, confidence_of_pairs
 from sayso.protocols.faithfulness.rows import MethodRows, draw_agreement
 from sayso.protocols.faithfulness.settings import Settings
@@ -66,6 +70,11 @@ SIZES = (60, 100, 300)
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 TYPES = 8
 ENTITIES = 150
+#: what makes facts known: of about 50, 60 and 93 %
+KNOWN = {"half": -0.1, "some": 0.5, "most": 3.0}
+DRAWN = ("random", "stratified", "certainty", "dull", "unequal")
+KNOWS = ("unknown", "known")
+READ = ("correct", "incorrect", "uncertain")
 HEDGED = {"many": -0.95, "few": -2.8}
 #: a judge: of hedged answers read so, of committed ones read as hedged, of right ones accepted, of
 #: wrong ones accepted; each on known and on unknown facts
@@ -95,7 +104,9 @@ class Rows(NamedTuple):
     own: Flags
 
 
-def simulate(entities: int, judge: str, hedging: float, rng: np.random.Generator) -> Rows:
+def simulate(
+    entities: int, judge: str, hedging: float, rng: np.random.Generator, known_by: float = 0.5
+) -> Rows:
     """Draw a run and its judge."""
     size = rng.integers(4, 9, entities)
     entity = np.repeat(np.arange(entities), size)
@@ -104,7 +115,7 @@ def simulate(entities: int, judge: str, hedging: float, rng: np.random.Generator
     knowledge = rng.normal(0, 1.0, entities)[entity]
     caution = rng.normal(0, 0.7, entities)[entity]
     easy, careful = np.linspace(-1, 1.2, TYPES), np.linspace(0.6, -0.6, TYPES)
-    known = rng.random(n) < sigmoid(0.5 + knowledge + easy[kind])
+    known = rng.random(n) < sigmoid(known_by + knowledge + easy[kind])
     hedged = rng.random(n) < sigmoid(hedging + caution + careful[kind] + 1.5 * ~known)
     right = rng.random(n) < np.where(known, 0.85, 0.12)
     score = rng.normal(0, 1, n) + 1.0 * ~right - 0.3 * knowledge
@@ -149,7 +160,7 @@ def cells(known: NDArray[np.int64], label: NDArray[np.int64]) -> Floats:
 
 def uncle(sums: Floats) -> dict[str, Floats]:
     rates = metrics.cell_rates(sums)
-    return {name: rates[name] for name in ("FA", "UA", "UUR", "KCR", "EA", "J")}
+    return {name: rates[name] for name in ("FA", "UA", "UUR", "KCR", "EA", "J", "over_hedge")}
 
 
 def claims(supported: Flags, own: Flags) -> Floats:
@@ -173,8 +184,8 @@ def with_ones(values: Floats) -> Floats:
     return np.stack([values, np.ones(len(values))], axis=1)
 
 
-def numbers(w: Rows, labeled: LabeledRows) -> dict[str, Corrected]:
-    """Return every number, corrected by the functions that reports use."""
+def numbers(w: Rows, labeled: LabeledRows, rates: bool = False) -> dict[str, Corrected]:
+    """Return every number, or UNCLE's rates, corrected by the functions that reports use."""
     at = np.asarray(labeled.rows)
     made = metrics.corrected_sums(
         uncle,
@@ -183,7 +194,10 @@ def numbers(w: Rows, labeled: LabeledRows) -> dict[str, Corrected]:
         labeled,
         {"J": (-1.0, 1.0)},
         SHARES,
+        {"J": COMPOSED["J"]},
     )
+    if rates:
+        return made
     made |= metrics.corrected_sums(
         self_known,
         claims(w.found, w.own),
@@ -233,11 +247,25 @@ def draw(w: Rows, n: int, design: str, rng: np.random.Generator) -> LabeledRows:
         chance = np.minimum(1.0, n * chance / chance.sum())
         rows = np.flatnonzero(rng.random(N) < chance)
         return LabeledRows(rows, chance[rows], clusters=w.entity)
-    strata = 3 * w.known + w.read
-    rows = [
-        rng.permutation(np.flatnonzero(strata == s))[: n // 6 + 1] for s in np.unique(strata)
-    ]  # fmt: skip
-    return LabeledRows(np.sort(np.concatenate(rows)), strata=strata, clusters=w.entity)
+    sure = certainty(w, design, rng) if design != "stratified" else np.ones(N)
+    items = [
+        RunItem(LabeledItem("answer", "short", f"{i}", ""), READ[w.read[i]], sure[i], KNOWS[k])
+        for i, k in enumerate(w.known)
+    ]
+    name = "stratified" if design == "stratified" else "certainty"
+    _, places = draw_design(items, name, n, 0, int(rng.integers(2**30)))
+    stratum = {int(place.item.target): place.stratum for place in places}
+    rows = [int(place.item.target) for place in places[:n]]
+    return LabeledRows(rows, strata=[stratum[i] for i in range(N)], clusters=w.entity)
+
+
+def certainty(w: Rows, design: str, rng: np.random.Generator) -> Floats:
+    """Return how certain a judge is of the stance that it read: .9 on average."""
+    if design == "dull":
+        return rng.beta(1.8, 0.2, len(w.read))
+    wrong = (w.read == 2) != (w.label == 2)
+    # of errors and others by Bayes, so that a share c of those of certainty c is right
+    return np.where(wrong, rng.beta(1.8, 1.2, len(wrong)), rng.beta(2.8, 0.2, len(wrong)))
 
 
 def holds(estimate: Estimate, truth: float) -> float:
@@ -257,19 +285,20 @@ def coverage(options: argparse.Namespace) -> None:
     """Print the table of coverages."""
     print(
         "| judge | labels | number | truth | raw | bias | holds | printed | width | alone holds "
-        "| alone width | gain | power |"
+        "| alone width | gain | power | spread |"
     )
-    print("|---" * 13 + "|")
-    hedging = HEDGED[options.hedged]
+    print("|---" * 14 + "|")
+    world, known = HEDGED[options.hedged], KNOWN[options.known]
     for judge in options.judge:
-        big = simulate(100_000, judge, hedging, np.random.default_rng([options.seed, 9]))
+        big = simulate(100_000, judge, world, np.random.default_rng([options.seed, 9]), known)
         truth = of_all(big)
         for n in options.labels:
             rng = np.random.default_rng([options.seed, n])
             table: dict[str, list[list[float]]] = {}
             for _ in range(options.trials):
-                run = simulate(options.entities, judge, hedging, rng)
-                for name, c in numbers(run, draw(run, n, options.design, rng)).items():
+                run = simulate(options.entities, judge, world, rng, known)
+                drawn = draw(run, n, options.design, rng)
+                for name, c in numbers(run, drawn, options.rates).items():
                     value = np.nan if c.corrected.value is None else c.corrected.value
                     table.setdefault(name, []).append([
                         np.nan if c.raw is None else c.raw,
@@ -290,7 +319,8 @@ def coverage(options: argparse.Namespace) -> None:
                 holding = f"{100 * m[2]:.1f} | {shown:.0f} | {m[3]:.3f}"
                 print(
                     f"| {judge} | {n} | {name} | {truth[name]:.3f} | {m[0]:.3f} | {m[1]:+.3f} | "
-                    f"{holding} | {100 * m[4]:.1f} | {m[5]:.3f} | {gain:.2f} | {m[7]:.2f} |",
+                    f"{holding} | {100 * m[4]:.1f} | {m[5]:.3f} | {gain:.2f} | {m[7]:.2f} | "
+                    f"{np.nanstd(x[:, 1]):.3f} |",
                     flush=True,
                 )
 
@@ -688,7 +718,9 @@ def main() -> None:
     parser.add_argument("part", choices=parts)
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--judge", nargs="+", choices=JUDGES, default=["equal", "differ"])
-    parser.add_argument("--design", choices=("random", "stratified", "unequal"), default="random")
+    parser.add_argument("--design", choices=DRAWN, default="random")
+    parser.add_argument("--known", choices=KNOWN, default="some")
+    parser.add_argument("--rates", action="store_true")
     parser.add_argument("--hedged", choices=HEDGED, default="many")
     parser.add_argument("--labels", nargs="+", type=int, default=SIZES)
     parser.add_argument("--entities", type=int, default=ENTITIES)

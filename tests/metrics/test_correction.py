@@ -12,7 +12,7 @@ import pytest
 from sayso import metrics
 from sayso.metrics import JudgedClasses, LabeledRows, ReadingErrors, correction
 from sayso.metrics.intervals import student_interval
-from sayso.metrics.uncle_rates import SHARES
+from sayso.metrics.uncle_rates import COMPOSED, SHARES
 from sayso.records import Estimate, InputError
 
 
@@ -207,6 +207,74 @@ def test_undefined_and_too_little() -> None:
     plain = cells(data["known"], np.zeros(300, int))
     ua = metrics.corrected_sums(rates, plain, plain[::5], LabeledRows(np.arange(0, 300, 5)))["UA"]
     assert (ua.corrected.value, ua.corrected.problem) == (None, "no fact was hedged")
+
+
+@pytest.mark.parametrize("rows", [np.arange(0, 60, 2), np.arange(60)])
+def test_no_number_is_made_of_rounding_errors(rows: np.ndarray) -> None:
+    """People call all hedged; the judge commits as often on labeled rows as on all, by chance."""
+    label = np.repeat([0, 1, 0, 1, 2, 2], [7, 13, 13, 7, 10, 10])
+    known = np.tile([1, 1, 1, 0, 0, 0], 10)
+    hedged = cells(known, np.full(60, 2))[rows]
+    for read in (label, np.roll(label, 1), np.where(known == 1, 0, label)):
+        labeled = LabeledRows(rows, clusters=np.arange(60) // 2)
+        found = metrics.corrected_sums(rates, cells(known, read), hedged, labeled)["FA"]
+        shares = [(read[at] != 2).mean() for at in (np.arange(60), rows)]
+        if len(rows) == 60 or shares[0] == shares[1]:
+            assert found.corrected.value is None
+            assert found.alone.value is None
+
+
+def test_a_difference_needs_enough_labels_of_both_its_parts() -> None:
+    rng = np.random.default_rng(0)
+    known = (np.arange(600) % 15 > 0).astype(int)
+    label = np.where(rng.random(600) < 0.5, 2, 0)
+    read = np.where(rng.random(600) < 0.1, 2 - label, label)
+    for n, enough in ((60, False), (300, True)):
+        at = np.arange(n)
+        found = metrics.corrected_sums(
+            metrics.cell_rates, cells(known, read), cells(known, label)[at], LabeledRows(at),
+            {"J": (-1.0, 1.0), "lift_UA": None}, SHARES, COMPOSED,
+        )  # fmt: skip
+        J, UUR = found["J"], found["UUR"]
+        assert J.corrected.value is not None
+        for e in (J.corrected, J.alone, J.effect):
+            assert e is not None
+            assert (e.low is not None) == enough
+            assert enough or "too few labels of unknown facts" in (e.problem or "")
+        # of four unknown facts the labels have an exact interval, and the judge has no say
+        assert (UUR.power == 0.0) == (not enough)
+        assert found["over_hedge"].corrected.low is not None
+
+
+def test_very_unequal_chances_are_computed() -> None:
+    rng = np.random.default_rng(0)
+    for spread in (1, 6, 8.9):
+        chance = 10.0 ** -np.where(rng.random(30) < 0.9, 0.0, spread)
+        label, read = rng.integers(0, 3, 30), rng.integers(0, 3, 80)
+        found = metrics.corrected_sums(
+            rates, cells(np.tile([0, 1], 40), read), cells(np.tile([0, 1], 15), label),
+            LabeledRows(np.arange(30), chance), {"J": (-1.0, 1.0)}, SHARES,
+        )  # fmt: skip
+        assert all(c.corrected.low is None or c.corrected.low <= 1 for c in found.values())
+
+
+def test_errors_that_one_stratum_shows_are_none_of_another() -> None:
+    """Four errors where the judge is unsure: the interval allows for unseen ones elsewhere."""
+    strata = np.repeat(["sure", "unsure"], [540, 60])
+    rows = np.concatenate([np.arange(30), np.arange(540, 570)])
+    read = np.tile([1.0, 0.0], 300)
+    people = np.where((rows >= 540) & (rows < 548), 1 - read[rows], read[rows])
+    wide, narrow = (
+        metrics.corrected_sums(
+            share, with_ones(read), with_ones(people), LabeledRows(rows, strata=names),
+            shares=("share",),
+        )["share"].variance
+        for names in (strata, None)
+    )  # fmt: skip
+    assert wide is not None
+    assert narrow is not None
+    alone = 0.25 * 0.9**2 / 30  # of the labels of the sure stratum, about
+    assert wide > 2 * 0.9 * 2 / 60 * alone
 
 
 def test_what_came_wrong_is_said() -> None:

@@ -333,6 +333,29 @@ def test_labels_without_a_draw_are_left_out_and_counted(tmp_path: Path) -> None:
     assert [one.corrected for one in after] == [one.corrected for one in before]
 
 
+def test_items_without_a_label_stand_beside_the_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def some(number: int, read: Verdict, name: str) -> dict[str, object]:
+        return {"skipped": "hard"} if number % 5 == 1 else says(number, read, name)
+
+    run = answers_run(tmp_path / "run", 120)
+    sayso.measure(run)
+    label_run(run, "A", some, n=60)
+    with LabelStore.open(run) as store:
+        drawn = store.designs()[0].id
+        places = [store.places(drawn)[at].item for at in store.assigned(drawn, "A")[10:13]]
+        for number, item in enumerate(places):
+            store.withdraw(item, "A", f"back {number}")
+        skipped = sum(bool(one.skipped) for one in store.labels())
+    numbers = sayso.correct(run)
+    assert {(one.skipped, one.passed_over) for one in numbers} == {(skipped, 3)}
+    out = " ".join(call(capsys, "measure", run)[1].split())
+    assert f"up to {skipped} drawn items, because people skipped" in out
+    assert "up to 3 drawn items, because people passed over" in out
+    assert "unlabeled" in out
+
+
 def test_labels_of_answers_that_are_not_there_are_counted(tmp_path: Path) -> None:
     run = answers_run(tmp_path / "run", 120)
     sayso.measure(run)
@@ -375,4 +398,4 @@ def test_which_labels_count_is_decided_table_by_table(
     told = " ".join(out.split())
     (counts,) = re.findall(r"Behind (\d+) of the (\d+) numbers, nobody knows how the labeled", told)
     assert 0 < int(counts[0]) < int(counts[1]) < len(both)
-    assert "Labels left out of a number: up to 1," in told
+    assert "Left out of a number: up to 1 labels," in told

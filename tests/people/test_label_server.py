@@ -42,7 +42,8 @@ class Client:
     ) -> tuple[int, dict[str, str], str]:
         connection = http.client.HTTPConnection(self.host, self.port, timeout=30)
         own = f"{self.host}:{self.port}"
-        data = None if body is None else json.dumps(body).encode()
+        raw = body is None or isinstance(body, bytes)
+        data: Any = body if raw else json.dumps(body).encode()
         sent: dict[str, str | None] = {"Host": own}
         if data is not None:
             sent |= {
@@ -235,8 +236,11 @@ def test_markup_of_a_run_travels_as_text(tmp_path: Path) -> None:
         {"annotator": "Ada", "place": 0, "name": "x", "said": {"stance": ["abstained"]}},
         {"annotator": "Ada", "place": 0, "name": "x", "judge": "me"},
         {"annotator": "Ada", "place": 1e300, "name": "x"},
+        {"annotator": "\ud800", "place": 0, "name": "x", "undo": True},
+        b"\xff\xfe",
+        b"[" * 16_000,
     ],
-    ids=lambda body: json.dumps(body)[:60],
+    ids=lambda body: repr(body)[:60],
 )
 def test_a_wrong_write_is_one_line_and_stores_nothing(client: Client, body: object) -> None:
     client.work("Ada")
@@ -308,6 +312,53 @@ def test_a_store_that_cannot_be_used_now_is_no_refusal(
             200,
             {"stored": True, "new": True},
         )
+
+
+@pytest.mark.parametrize("lost", ["deleted", "replaced", "folder", "log"])
+def test_nothing_is_stored_in_a_file_that_lies_nowhere(tmp_path: Path, lost: str) -> None:
+    path = answers_run(tmp_path / "run", 40)
+    choices, said = LabelChoices(kind="answer", n=10), {"stance": "abstained"}
+    with open_store(path) as store, served(open_labeling(path, store, choices)) as asking:
+        places = [one["place"] for one in asking.work("Ada")["items"]]
+        assert asking.write(places[0], "a", said=said)[0] == 200
+        if lost == "folder":
+            path.rename(tmp_path / "before")
+            answers_run(path, 40)
+        elif lost == "log":
+            (path / f"{LABELS}-wal").unlink()
+        else:
+            (path / LABELS).unlink()
+            if lost == "replaced":
+                LabelStore.open(path).close()
+        for write in ({"said": said}, {"said": said}, {"undo": True, "on": "a"}):
+            status, told = asking.write(places[1], "b", **write)
+            assert (status, "deleted or replaced" in told["error"]) == (503, True)
+    with open_store(path) as store, served(open_labeling(path, store, choices)) as asking:
+        assert asking.work("Ada")["items"][1]["place"] == places[1]
+        assert asking.write(places[1], "b", said=said) == (200, {"stored": True, "new": True})
+
+
+def test_who_types_a_name_in_another_way_is_the_same_person(client: Client) -> None:
+    place = client.work("Zoë Ada")["items"][0]["place"]
+    for name in ("zoë ADA", "Zoe\u0308 Ada", "Zoë \u0410da", "\uff3aoë Ada"):
+        assert client.work(name)["annotator"] == "Zoë Ada"
+        write = {"annotator": name, "place": place, "name": name, "said": {"stance": "hedged"}}
+        client.ask("api/write", write)
+    assert json.loads(client.ask("api/start")[2])["annotators"] == ["Zoë Ada"]
+    assert client.work("Zoë Bo")["annotator"] == "Zoë Bo"
+
+
+def test_a_client_that_leaves_is_nothing_to_tell(
+    client: Client, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    head = f"POST {client.path}api/write HTTP/1.1\r\nHost: {client.host}:{client.port}\r\n"
+    head += f"Origin: http://{client.host}:{client.port}\r\nContent-Type: application/json\r\n"
+    with socket.create_connection((client.host, client.port)) as leaving:
+        leaving.sendall(f"{head}Content-Length: 99\r\n\r\n{{".encode())
+        time.sleep(0.3)
+    time.sleep(0.3)
+    assert client.work("Ada")["said"] == []
+    assert "Traceback" not in "".join(capfd.readouterr()) + caplog.text
 
 
 def test_nothing_replaces_a_label_that_the_page_has_not_seen(client: Client) -> None:

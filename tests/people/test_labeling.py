@@ -228,17 +228,18 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
         row["stance"] = "committed" if number % 2 else "abstained"
         row["content"] = "correct" if number % 2 else ""
     rows[7]["skipped"] = "unreadable"
+    rows[2] |= {"stance": "", "content": ""}
     with sheet.open("w", encoding="utf-8", newline="") as lines:
         table = csv.DictWriter(lines, list(rows[0]))
         table.writeheader()
         table.writerows(rows)
     assert execute(["label", str(run), "--import", str(sheet)]) == 0
     said = capsys.readouterr().err
-    assert "8 labels, 8 of them new; 4 rows have no label (line 10, 11, 12, 13)" in said
+    assert "7 labels, 7 of them new; 5 rows have no label (line 4, 10, 11, 12, 13)" in said
     assert "groups" not in said
     with LabelStore.open(run) as store:
         labels = store.labels()
-    assert len(labels) == 8
+    assert len(labels) == 7
     # the draw is known again, though the sheet does not tell it
     assert all(one.design and one.stratum for one in labels)
     assert sum(one.probability is None for one in labels) == 1
@@ -246,7 +247,10 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
     assert execute([*command, "--annotator", "Ada", "--sheet", str(sheet)]) == 2
     assert "exists and may hold labels" in capsys.readouterr().err
     assert execute([*command, "--annotator", "Ada", "--sheet", str(sheet), "--force"]) == 0
-    assert len(rows_of(sheet)) == 4
+    assert len(rows_of(sheet)) == 5
+    assert execute(["agreement", str(run)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "6 labeled (Ada 6); 1 skipped; 1 passed over" in out
 
 
 @pytest.mark.parametrize(("make", "kind"), [(claims_run, "claim"), (pairs_run, "pair")])

@@ -72,6 +72,8 @@ def label(
         printing.tell(f"{flags.export}: {number:,} labels")
         return 0
     with labelings.open_store(run) as store:
+        if annotator:
+            annotator = stores.check_annotator(annotator, store.annotators())
         if flags.import_ is not None:
             read, merged = labelings.import_labels(run, store, flags.import_, annotator)
             printing.tell(labelings.imported_text(flags.import_, read, merged))
@@ -139,7 +141,7 @@ def agreement(
 ) -> int:
     """Show how far a run's judge agrees with the people who labeled it, and they with each other.
 
-    It also says how many labels would halve the interval of the run's main number.
+    It also says how many labels would halve the interval of the first number that they correct.
     """
     if not runs:
         raise InputError("agreement needs a labeled run; to label one: sayso label RUN")

@@ -178,6 +178,8 @@ def student_quantile(q: float, freedom: float) -> float:
     tail = 2 * min(q, 1 - q)
     # The complement 1 - x keeps its digits for many degrees of freedom.
     complement = beta_quantile(1 - tail, 0.5, freedom / 2)
+    if complement == 1:  # of hardly any degree of freedom it has no end
+        return math.copysign(math.inf, q - 0.5)
     size = math.sqrt(freedom * complement / (1 - complement))
     return math.copysign(size, q - 0.5)
 

@@ -48,7 +48,12 @@ RATIOS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 SHARES = tuple(name for name in RATIOS if name != "F1")
 #: Rates made of several ratios: J = UUR - over_hedge, balanced_EA = (KCR + UUR)/2,
 #: lift_UA = UA/(1 - p_known), how much better than blind hedging a hedge points at the unknown.
-COMPOSED = ("J", "balanced_EA", "lift_UA")
+#: Each names its ratios, with what these are shares of.
+COMPOSED = {
+    "J": {"UUR": "unknown facts", "over_hedge": "known facts"},
+    "balanced_EA": {"KCR": "known facts", "UUR": "unknown facts"},
+    "lift_UA": {"UA": "hedged answers", "p_known": "facts"},
+}
 RATES = (*RATIOS, *COMPOSED)
 
 _NUMERATORS = np.array([pair[0] for pair in RATIOS.values()], dtype=np.float64)

@@ -51,6 +51,7 @@ from sayso.people.labels import (
     STANCES,
     Kind,
     LabeledItem,
+    LabelStore,
     PersonLabel,
     pair_of,
     stored_labels,
@@ -114,7 +115,8 @@ class KindAgreement(msgspec.Struct, frozen=True):
     """Judge and people on the items of one kind and table.
 
     Of ``items`` that somebody labeled, the judge's verdict on ``unread`` could not be read,
-    ``undecided`` have no majority; annotators ``skipped`` items so many times. Of the ``numbers``,
+    ``undecided`` have no majority; annotators ``skipped`` items so many times, and ``passed_over``
+    are items that nobody labeled or skipped, but somebody went past. Of the ``numbers``,
     ``agreed``, ``error`` and ``split`` are the shares of the read items on which people confirm the
     judge, contradict it, or have no majority; all else is of joined labels. ``doubt_found`` is the
     share of the answers with doubt that the judge read so, ``doubt_invented`` that of the others.
@@ -134,6 +136,7 @@ class KindAgreement(msgspec.Struct, frozen=True):
     weighted: bool
     numbers: tuple[Estimate, ...]
     worst: tuple[DisputedItem, ...] = ()
+    passed_over: int = 0
 
     @property
     def title(self) -> str:
@@ -373,13 +376,16 @@ def agreement(
             f"{quote(str(folder))}"
         )
     clusters = clusters_of(source.folder.iter("questions", Question))
+    with LabelStore.read(folder) as store:
+        passed = [store.left_out(table.stage)[1] for table in tables]
     kinds = []
-    for table in tables:
+    for table, passed_over in zip(tables, passed, strict=True):
         items = [row.item for row in table.rows]
         unit = [str(clusters.get(item.asked, item.asked)) for item in items]
         draws = _Draws(unit, table.weights, resamples, seed)
         shown = shown_items(source, items)
-        kinds.append(_kind_agreement(table, draws, shown, examples))
+        made = _kind_agreement(table, draws, shown, examples)
+        kinds.append(msgspec.structs.replace(made, passed_over=passed_over))
     return RunAgreement(
         str(folder), manifest.shown_model, manifest.judge_signature or manifest.judge, tuple(kinds)
     )
@@ -666,6 +672,7 @@ def _counts_text(name: str, kind: KindAgreement) -> str:
     text = f"{name}: {kind.items:,} labeled ({who})"
     for count, what in (
         (kind.skipped, "skipped"),
+        (kind.passed_over, "passed over without a label"),
         (kind.unread, "that the judge could not read"),
         (kind.undecided, "without a majority: the label given most often counts, or one by chance"),
     ):

@@ -45,6 +45,8 @@ class StageLabels(NamedTuple):
     drawn: bool
     #: labels of answers that the run does not have
     elsewhere: int
+    #: items without a label: skipped, and passed over
+    left_out: tuple[int, int]
 
 
 class UsedLabels(NamedTuple):
@@ -186,6 +188,8 @@ def _beside(raw: Estimate, number: Corrected, used: StageLabels, plan: Protocol)
         undrawn=used.undrawn,
         drawn=used.drawn,
         elsewhere=used.elsewhere,
+        skipped=used.left_out[0],
+        passed_over=used.left_out[1],
         effect=None if number.effect is None else named(number.effect, "corrected"),
         freedom=number.freedom,
         halved_by=_halved_by(msgspec.structs.replace(number, corrected=corrected), raw),
@@ -233,6 +237,7 @@ def labels_of_run(run: Path) -> UsedLabels:
         drawn = {stage: [one for one in some if one.probability] for stage, some in every.items()}
         by_stage = {stage: drawn[stage] or some for stage, some in every.items()}
         strata = {stage: _strata(store, some) for stage, some in by_stage.items()}
+        left_out = {stage: store.left_out(stage) for stage in every}
     verdicts: dict[str, dict[Place, Verdict]] = {}
     chances: dict[str, dict[Place, float]] = {}
     for stage, some in by_stage.items():
@@ -259,6 +264,7 @@ def labels_of_run(run: Path) -> UsedLabels:
             undrawn=len(every[stage]) - len(some),
             drawn=bool(drawn[stage]),
             elsewhere=sum(_judged(item) not in there for item in {one.item for one in some}),
+            left_out=left_out[stage],
         )
     return UsedLabels(PeopleLabels(verdicts, chances, strata), stages)
 

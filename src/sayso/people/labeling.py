@@ -409,12 +409,14 @@ def progress_text(labeling: Labeling) -> str:
     """Return how many items everybody labeled."""
     parts = []
     for annotator in labeling.store.annotators():
-        said = [label for _, label in labeling.said(annotator)]
-        total = len(labeling.store.assigned(labeling.design.id, annotator))
-        skipped = sum(bool(label.skipped) for label in said)
-        if total:
-            more = f", {skipped:,} skipped" if skipped else ""
-            parts.append(f"{annotator}: {len(said) - skipped:,} of {total:,} labeled{more}")
+        said = dict(labeling.said(annotator))
+        mine = labeling.store.assigned(labeling.design.id, annotator)
+        skipped = sum(bool(label.skipped) for label in said.values())
+        passed = sum(place < max(said) for place in mine if place not in said) if said else 0
+        if mine:
+            counts = ((skipped, "skipped"), (passed, "passed over"))
+            more = "".join(f", {count:,} {what}" for count, what in counts if count)
+            parts.append(f"{annotator}: {len(said) - skipped:,} of {len(mine):,} labeled{more}")
     return f"{labeling.title}: {'; '.join(parts) or 'nobody labeled any'}"
 
 
@@ -425,7 +427,7 @@ def import_labels(
 
     Raises InputError for a label on an item that the run does not have.
     """
-    read = read_labels(place, annotator=annotator)
+    read = read_labels(place, annotator=annotator, known=store.annotators())
     source = label_source(run, ALL)
     known: dict[tuple[str, str], set[LabeledItem]] = {}
     for label, line_of in zip(read.labels, read.places, strict=True):

@@ -19,6 +19,7 @@ import os
 import re
 import secrets
 import sqlite3
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -58,8 +59,12 @@ CODES: dict[Kind, dict[str, str]] = {
 #: what a verdict's ``problem`` is where an annotator skipped the item
 SKIPPED = "skipped"
 PERSON = "person:"
+#: the least probability of a draw: no run has a billion answers
+LEAST_CHANCE = 1e-9
 #: characters of an annotator's name, of a reason, and of one field that names an item
 LONGEST_NAME, LONGEST_REASON, LONGEST_KEY = 40, 200, 400
+#: small Cyrillic and Greek letters whose capital or own form is that of a Latin letter
+LOOKALIKES = str.maketrans("авекмнорстухіјαβεηικμνορτυχ", "abekmhopctyxijabehikmnoptyx")
 NAME = re.compile(r"[^\W_](?:[\w .'-]*[\w.])?")
 
 Record = TypeVar("Record", bound=msgspec.Struct)
@@ -117,15 +122,24 @@ def pair_of(target: str) -> tuple[str, int]:
 # ---- what a label may say
 
 
-def check_annotator(name: str) -> str:
-    """Return the name of an annotator without space around it. Raises InputError."""
-    plain = " ".join(name.split())
+def check_annotator(name: str, known: Iterable[str] = ()) -> str:
+    """Return the name of an annotator without space around it. Raises InputError.
+
+    Of somebody ``known`` it is the name that is known: "ada" is Ada, however it was typed.
+    """
+    plain = " ".join(unicodedata.normalize("NFKC", name).split())
     if len(plain) > LONGEST_NAME or not NAME.fullmatch(plain):
         raise InputError(
             f"annotator {name!r:.60}: expected a name of letters, digits, spaces and .'-_, at most "
             f"{LONGEST_NAME} characters"
         )
-    return plain
+    same = {_as_read(one): one for one in known}
+    return plain if plain in same.values() else same.get(_as_read(plain), plain)
+
+
+def _as_read(name: str) -> str:
+    """Return a name without case, and in Latin letters where others look like these."""
+    return unicodedata.normalize("NFKC", name).casefold().translate(LOOKALIKES)
 
 
 def verdict_of_person(item: LabeledItem, annotator: str, said: Mapping[str, object]) -> Verdict:
@@ -257,9 +271,27 @@ class LabelStore:
     Open with :meth:`open`, or with :meth:`read` where nothing is written.
     """
 
-    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, db: sqlite3.Connection, *, written: bool = False) -> None:
         self.path = path
         self._db = db
+        self._opened = self._files() if written else []
+
+    def _files(self) -> list[tuple[int, int]]:
+        """Return which files lie now at the places of this one and of its log."""
+        found = []
+        for place in (self.path, self.path.with_name(f"{LABELS}-wal")):
+            with contextlib.suppress(OSError):
+                stat = place.stat()
+                found.append((stat.st_dev, stat.st_ino))
+        return found
+
+    def _check_place(self) -> None:
+        """Refuse to write to a file that lies in no folder any more. Raises LabelStoreError."""
+        if self._opened and self._files() != self._opened:
+            raise LabelStoreError(
+                f"{self.path} was deleted or replaced since it was opened: end sayso label with "
+                "Ctrl+C, and repeat its command"
+            )
 
     @staticmethod
     def exists(run: Path) -> bool:
@@ -287,10 +319,11 @@ class LabelStore:
                 )  # a label that was stored survives a power cut
                 mode = "DELETE" if file_system(path) in NETWORK else "WAL"
                 db.execute(f"PRAGMA journal_mode={mode}")
+                _schema(db)  # the log of the file is made by the first look at it
             except BaseException:
                 db.close()
                 raise
-        return cls(path, db)
+        return cls(path, db, written=True)
 
     @classmethod
     def read(cls, run: Path) -> LabelStore:
@@ -418,11 +451,6 @@ class LabelStore:
             (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()
         return int(number)
 
-    def last(self, annotator: str, kind: Kind) -> LabeledItem | None:
-        """Return the item that an annotator labeled last, of those whose labels count."""
-        mine = [one for one in self._current() if (one.annotator, one.kind) == (annotator, kind)]
-        return mine[-1].item if mine else None
-
     def annotators(self) -> list[str]:
         """Return the names of everybody who labels this run."""
         with _sqlite_errors(self.path):
@@ -430,6 +458,31 @@ class LabelStore:
                 "SELECT annotator FROM assigned UNION SELECT annotator FROM events ORDER BY 1"
             ).fetchall()
         return [str(name) for (name,) in rows]
+
+    def left_out(self, stage: str) -> tuple[int, int]:
+        """Return how many items of a stage have no label: skipped by people, and passed over.
+
+        One is passed over if its annotator went on to a later one. Whoever leaves out hard items
+        labels no random sample.
+        """
+        said = [one for one in self._current() if one.stage == stage]
+        labeled = {one.item for one in said if not one.skipped}
+        answered = {(one.annotator, one.item) for one in said}
+        skipped = {item for _, item in answered} - labeled
+        with _sqlite_errors(self.path):
+            rows = self._db.execute(
+                "SELECT design, annotator, kind, stage, target, asked FROM assigned JOIN places "
+                "USING (design, place) WHERE stage=? ORDER BY place DESC",
+                (stage,),
+            ).fetchall()
+        passed, reached = set(), set()
+        for design, annotator, *names in rows:
+            item = LabeledItem(*names)
+            if (annotator, item) in answered:
+                reached.add((design, annotator))
+            elif (design, annotator) in reached:
+                passed.add(item)
+        return len(skipped), len(passed - labeled - skipped)
 
     def _current(self) -> list[PersonLabel]:
         with _sqlite_errors(self.path):
@@ -551,6 +604,7 @@ class LabelStore:
 
     def assigned(self, design: str, annotator: str) -> list[int]:
         """Return the places that an annotator has of a design."""
+        self._check_place()
         with _sqlite_errors(self.path):
             return self._places_of(design, annotator)
 
@@ -594,6 +648,7 @@ class LabelStore:
         with _sqlite_errors(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
+                self._check_place()
                 yield
                 if labels:
                     RunFolder(self.path.parent).drop(CORRECTED)
@@ -602,6 +657,7 @@ class LabelStore:
                 if self._db.in_transaction:  # SQLite itself takes back what found no space
                     self._db.execute("ROLLBACK")
                 raise
+        self._check_place()
 
 
 def stored_labels(run: Path) -> list[PersonLabel]:
@@ -735,17 +791,20 @@ def write_rows(
     return len(table)
 
 
-def read_labels(place: Path, *, annotator: str = "", flag: str = "--import") -> ReadLabels:
+def read_labels(
+    place: Path, *, annotator: str = "", known: Iterable[str] = (), flag: str = "--import"
+) -> ReadLabels:
     """Return the labels in a file; rows that say nothing are not read, but named.
 
-    ``annotator`` is by whom rows are that name nobody. Raises InputError with the row.
+    ``annotator`` is by whom rows are that name nobody, ``known`` are the names of others who
+    labeled the run. Raises InputError with the row.
     """
     name = f"{flag} {place}"
     if suffix_of(place) not in (*ENDINGS, ".json", ".parquet"):
         raise InputError(f"{name}: expected a file ending in {', '.join(ENDINGS)}")
     found: dict[tuple[str, LabeledItem], PersonLabel] = {}
     lines: dict[tuple[str, LabeledItem], str] = {}
-    empty = []
+    empty, names = [], dict.fromkeys(known)
     word = "line" if place.suffix.lower() in (".csv", ".tsv", ".jsonl") else "row"
     now = datetime.now(UTC).isoformat(timespec="seconds")
     for number, row in read_table(place):
@@ -753,7 +812,8 @@ def read_labels(place: Path, *, annotator: str = "", flag: str = "--import") -> 
             empty.append(number)
             continue
         try:
-            label = _label_in(row, annotator, now)
+            label = _label_in(row, annotator, now, names)
+            names[label.annotator] = None
             key = label.annotator, label.item
             if key in found and found[key].verdict != label.verdict:
                 raise InputError("the same item has another label further up")
@@ -773,7 +833,9 @@ class ReadLabels(NamedTuple):
     word: str
 
 
-def _label_in(row: Mapping[str, Any], annotator: str, now: str) -> PersonLabel:
+def _label_in(
+    row: Mapping[str, Any], annotator: str, now: str, known: Iterable[str]
+) -> PersonLabel:
     kind, stage, target, asked = (str(row.get(column) or "").strip() for column in ITEM)
     if kind not in KINDS:
         raise InputError(f"kind is {kind!r:.60}: expected one of {', '.join(KINDS)}")
@@ -786,11 +848,11 @@ def _label_in(row: Mapping[str, Any], annotator: str, now: str) -> PersonLabel:
     reason = str(row.get("skipped") or "").strip()[:LONGEST_REASON]
     said = {name: row.get(name) for name in SAID} | {"skipped": reason}
     return PersonLabel(
-        verdict_of_person(item, by, said),
+        verdict_of_person(item, check_annotator(by, known), said),
         kind,
         stage,
         stratum=str(row.get("stratum") or "")[:LONGEST_KEY],
-        probability=None if reason else _optional(row, "probability", 1.0),
+        probability=None if reason else _optional(row, "probability", LEAST_CHANCE, 1.0),
         design=str(row.get("design") or "")[:LONGEST_KEY],
         seconds=_optional(row, "seconds"),
         skipped=reason,
@@ -798,7 +860,9 @@ def _label_in(row: Mapping[str, Any], annotator: str, now: str) -> PersonLabel:
     )
 
 
-def _optional(row: Mapping[str, Any], name: str, most: float = float("inf")) -> float | None:
+def _optional(
+    row: Mapping[str, Any], name: str, least: float = 0.0, most: float = float("inf")
+) -> float | None:
     value = row.get(name)
     if value is None or not str(value).strip():
         return None
@@ -806,8 +870,8 @@ def _optional(row: Mapping[str, Any], name: str, most: float = float("inf")) -> 
         number = float(value)
     except (TypeError, ValueError):
         number = float("nan")
-    if not 0 <= number <= most:
-        raise InputError(f"{name} is {value!r:.60}: expected a number of at least 0")
+    if not least <= number <= most:
+        raise InputError(f"{name} is {value!r:.60}: expected a number from {least:g} to {most:g}")
     return number
 
 
@@ -816,12 +880,12 @@ def _time_in(row: Mapping[str, Any], now: str) -> str:
     if not text:
         return now
     try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
+        time = datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):  # the year 1 has no earlier time in another zone
         raise InputError(
             f"time is {text!r:.60}: expected a time such as 2026-01-31T12:00:00+00:00"
         ) from None
-    return time.astimezone(UTC).isoformat(timespec="seconds")
+    return time.isoformat(timespec="seconds")
 
 
 class MergedLabels(NamedTuple):

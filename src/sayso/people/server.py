@@ -25,7 +25,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -231,7 +231,7 @@ class _Api:
             items = self._labeling.work(name)
             names = self._labeling.store.names(name)  # first: what it does not name yet is newer
             said = self._labeling.said(name)
-        except (InputError, msgspec.DecodeError) as error:
+        except (InputError, msgspec.DecodeError, ClientDisconnect) as error:
             return _told(error)
         return _json(
             {
@@ -260,12 +260,13 @@ class _Api:
                     name, body.place, body.said or {}, seconds=body.seconds, name=body.name,
                     on=body.on,
                 )  # fmt: skip
-        except (InputError, msgspec.DecodeError) as error:
+        except (InputError, msgspec.DecodeError, ClientDisconnect) as error:
             return _told(error)
         return _json({"stored": True, "new": new})
 
     def _allowed(self, annotator: str) -> str:
-        name = check_annotator(annotator)
+        known = [self._annotator] if self._annotator else self._labeling.store.annotators()
+        name = check_annotator(annotator, known)
         if self._annotator not in ("", name):
             raise AnotherAnnotatorError(
                 f"this page is for {self._annotator}; start another for {name}"

@@ -84,7 +84,8 @@ class Sums(NamedTuple):
     ``of`` maps sums (..., size) to the numbers (...) by name, NaN where undefined; where rows have
     kinds, sums (..., T, size). ``own`` maps the sums of C clusters (C, size), or (C, T, size), the
     number of resamples and the seed to estimates by name, with the metric's own interval.
-    ``shares`` are those of which a row says 1, 0 or nothing, and which are the mean of these.
+    ``shares`` are those of which a row says 1, 0 or nothing, and which are the mean of these;
+    ``composed`` names the shares that a number is made of, with what each is a share of.
     ``combined``: the interval of a difference is combined from those of its sides, else it is that
     of paired resamples.
     """
@@ -93,6 +94,7 @@ class Sums(NamedTuple):
     size: int
     own: Callable[[Floats, int, int], Mapping[str, Estimate]]
     shares: tuple[str, ...] = ()
+    composed: Mapping[str, Mapping[str, str]] = {}
     combined: bool = True
 
 

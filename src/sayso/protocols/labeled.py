@@ -180,13 +180,15 @@ def _corrected(
             yield CorrectedPlace(d.name, d.where, made, rows.stage)
         return
     metric = of.metric
-    names, limits = [d.name for d in group], {d.name: d.limits for d in group}
+    limits = {d.name: d.limits for d in group}
+    composed = {name: parts for name, parts in metric.composed.items() if name in limits}
+    names = {*limits, *(part for parts in composed.values() for part in parts)}
 
     def numbers(sums: Floats) -> dict[str, Any]:
         found = metric.of(sums)
         return {name: found[name] for name in names}
 
     adds = of.adds()[inside], said.adds()[at]
-    found = corrected_sums(numbers, *adds, labeled, limits, metric.shares)
+    found = corrected_sums(numbers, *adds, labeled, limits, metric.shares, composed)
     for d in group:
         yield CorrectedPlace(d.name, d.where, found[d.name], rows.stage)

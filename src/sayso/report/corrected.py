@@ -90,6 +90,8 @@ def corrected_table(numbers: Sequence[CorrectedNumber], words: Words) -> NumberT
         "labels alone": lambda one: one.alone,
         "judge made it": judge_effect,
     }
+    if any(one.skipped or one.passed_over for one in numbers):
+        columns["unlabeled"] = lambda one: f"{one.skipped + one.passed_over:,}"
     rows = {
         (words.metrics.named(one.raw.name).titled, words.of(one.raw.where)): one for one in numbers
     }
@@ -115,12 +117,15 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
             f"The judge's errors moved {sum(map(_is_clear, known))} of {len(known)} numbers by "
             "more than the draw of labels explains."
         )
-    for most, why in (
-        (max(one.undrawn for one in numbers), "nobody knows how their answers were drawn"),
-        (max(one.elsewhere for one in numbers), "this run does not have their answers"),
+    hard = "If these are the hard ones, the corrected numbers are wrong."
+    for of, what in (
+        ("undrawn", "labels, because nobody knows how their answers were drawn."),
+        ("elsewhere", "labels, because this run does not have their answers."),
+        ("skipped", f"drawn items, because people skipped them. {hard}"),
+        ("passed_over", f"drawn items, because people passed over them. {hard}"),
     ):
-        if most:
-            texts.append(f"Labels left out of a number: up to {most:,}, because {why}.")
+        if most := max(getattr(one, of) for one in numbers):
+            texts.append(f"Left out of a number: up to {most:,} {what}")
     chosen = sum(not one.drawn for one in numbers)
     if chosen:
         texts.append(

@@ -124,7 +124,7 @@ def inverted_sums(
     made = JackknifeNumbers(
         lambda power: drawn,
         computed(numbers, table.sum(axis=-1).reshape(-1, G * C)[: 1 + sample.groups]),
-        dict.fromkeys(drawn, np.append(0.0, np.ones(int((use & (y != own)).sum())))),
+        dict.fromkeys(drawn, np.append(0.0, use & (y != own))),
         {name: float(v[0]) for name, v in judged.items()},
         tuned=False,
         judged=judged,

@@ -19,6 +19,7 @@ from sayso.metrics.intervals import (
     GROUPS,
     LEAST_FREEDOM,
     NO_SPREAD,
+    SPARSE_DENOMINATOR,
     UNDEFINED_SHARE,
     UNMOVED,
     Range,
@@ -33,12 +34,14 @@ from sayso.metrics.uncle_rates import undefined
 from sayso.records import Estimate, InputError
 
 __all__ = [
-    "LEAST_GAIN", "Corrected", "LabeledRows", "LabelsForWidth", "judge_counts", "labels_for_width",
+    "LEAST_GAIN", "Corrected", "LabeledRows", "LabelsForWidth", "labels_for_width",
 ]  # fmt: skip
 
 #: A judge is worth using where n corrected labels are worth at least so many times n labels alone.
 LEAST_GAIN = 1.1
 
+#: By how much sums are shaken, and how far a number moves then that is made of rounding alone.
+SHAKEN, MADE_OF_ROUNDING = 1e-12, 1e-4
 #: Labels, for each of two errors that are not seen, on which the judge is taken to know nothing.
 UNSEEN = 2.0
 #: Disagreements from which the variance that they show is used as it is.
@@ -99,11 +102,6 @@ class Corrected(msgspec.Struct, frozen=True):
     effect: Estimate | None = None
 
 
-def judge_counts(labels: int, rows: int) -> bool:
-    """Tell whether labels leave enough rows to the judge to say what it is worth: half of them."""
-    return 2 * labels <= rows
-
-
 # ---- rows, labels and groups of clusters that leave together
 
 
@@ -141,6 +139,14 @@ class JackknifeSample(NamedTuple):
     def shares(self) -> Floats:
         """Return the weight of each label (n,) in the whole sample; they add up to 1."""
         return np.asarray(self.weight * self.scales()[0, self.layer[self.rows]], dtype=np.float64)
+
+    def shown(self, moved: NDArray[np.bool_]) -> float:
+        """Return how many labels show an error, :data:`SEEN` at most; the mean over rows.
+
+        Errors of one stratum say nothing of another, such as that of which the judge is sure.
+        """
+        found = np.bincount(self.layer[self.rows], moved, count_codes(self.layer))
+        return float(np.minimum(found, SEEN)[self.layer].mean())
 
     def weighs(self) -> bool:
         """Tell whether labels weigh differently."""
@@ -218,7 +224,7 @@ class JackknifeNumbers(NamedTuple):
     numbers of the labels alone with the weights of the whole sample, whatever leaves; needed where
     labels have strata (default: ``alone``). ``judged`` are those of the judge alone. ``shares`` are
     what each label alone (n,) says of the numbers that are shares: 1, 0, or NaN where it does not
-    count.
+    count. ``composed`` names the shares that a number is made of, with what each is a share of.
     """
 
     evaluate: Evaluate
@@ -229,13 +235,14 @@ class JackknifeNumbers(NamedTuple):
     weighted: Replicates | None = None
     judged: Replicates | None = None
     shares: Mapping[str, Floats] | None = None
+    composed: Mapping[str, Mapping[str, str]] = {}
 
 
 def jackknifed_numbers(
     numbers: JackknifeNumbers, sample: JackknifeSample, limits: Mapping[str, Range | None]
 ) -> dict[str, Corrected]:
     """Return every number with its interval, beside that of the labels alone."""
-    full = numbers.evaluate(1.0)
+    full, shares = numbers.evaluate(1.0), numbers.shares or {}
     result = {}
     for name, whole in full.items():
         limit = limits.get(name, (0.0, 1.0))
@@ -244,15 +251,19 @@ def jackknifed_numbers(
         moved = np.abs(swapped[1:] - swapped[0]) > NO_SPREAD
         seen = int(moved.sum())
         alone = _spread(name, own, own, sample, limit, Unseen(SEEN))
-        said = (numbers.shares or {}).get(name)
+        said = shares.get(name)
         if said is not None:
             alone = _exact_where_sparse(alone, said, sample)
         power, drawn = None, whole
         if numbers.tuned:
-            power = _power(own, whole, sample, agreed=not seen and alone.estimate.low is not None)
+            agreed = not seen and alone.estimate.low is not None
+            # few labels tell nothing of the judge's worth, and have an exact interval without it
+            few = np.isfinite(own[0]) and _trials(said, sample) < SPARSE_DENOMINATOR
+            power = 0.0 if few else _power(own, whole, sample, agreed=agreed)
             drawn = numbers.evaluate(power)[name]
         # with power 0 no error of the judge can be unseen
-        unseen = Unseen(SEEN if power == 0 else seen, _lone_variance(own, alone.estimate))
+        shown = SEEN if power == 0 else sample.shown(moved)
+        unseen = Unseen(shown, _lone_variance(own, alone.estimate))
         made = _spread(name, drawn, own, sample, limit, unseen)
         if numbers.tuned and not np.isfinite(own[0]):
             made = _without_labels(made, seen)
@@ -279,7 +290,29 @@ def jackknifed_numbers(
             alone_variance=lone,
             effect=effect,
         )
+    for name, parts in numbers.composed.items():
+        for part, of in parts.items():
+            if name in result and _trials(shares.get(part), sample) < SPARSE_DENOMINATOR:
+                result[name] = _too_few(result[name], of)
     return result
+
+
+def _trials(said: Floats | None, sample: JackknifeSample) -> float:
+    """Return how many labels of equal weight those are worth that count for a share."""
+    if said is None:
+        return math.inf
+    return effective_number(sample.shares()[np.isfinite(said)])
+
+
+def _too_few(number: Corrected, of: str) -> Corrected:
+    """Return a number without intervals: too few labels of something that it is made of."""
+    problem = f"no interval: too few labels of {of}"
+    bare = {
+        version: msgspec.structs.replace(e, low=None, high=None, problem=problem)
+        for version in ("corrected", "alone", "effect")
+        if (e := getattr(number, version)) is not None and e.value is not None
+    }
+    return msgspec.structs.replace(number, variance=None, freedom=0.0, gain=None, **bare)
 
 
 def _without_labels(made: _Spread, seen: int) -> _Spread:
@@ -299,9 +332,17 @@ def _without_labels(made: _Spread, seen: int) -> _Spread:
 
 
 def computed(numbers: OfSums, sums: Floats) -> dict[str, Floats]:
-    """Return numbers of sums (..., K), NaN where undefined."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return {k: np.asarray(v, dtype=np.float64) for k, v in numbers(sums).items()}
+    """Return numbers of sums (..., K), NaN where undefined.
+
+    A number is undefined too where rounding decides it: what is left of sums that cancel out, such
+    as 1e-16 answers that commit. It is found by shaking every sum a little, each differently.
+    """
+    size = np.abs(sums).max(axis=-1, keepdims=True, initial=0.0)
+    shaken = sums + SHAKEN * size * np.sqrt(2 + np.arange(sums.shape[-1]))
+    with np.errstate(all="ignore"):
+        found, moved = ({k: np.asarray(v) for k, v in numbers(x).items()} for x in (sums, shaken))
+    rounding = {k: np.abs(moved[k] - v) > MADE_OF_ROUNDING for k, v in found.items()}
+    return {k: np.where(rounding[k], np.nan, v) for k, v in found.items()}
 
 
 def _random_variance(drawn: Floats, sample: JackknifeSample) -> float:
@@ -343,12 +384,12 @@ def _power(own: Floats, whole: Floats, sample: JackknifeSample, *, agreed: bool)
 
 
 class Unseen(NamedTuple):
-    """Labels that show an error of the judge, and the variance of the labels alone.
+    """How many labels show an error of the judge, and the variance of the labels alone.
 
     Below :data:`SEEN`, :data:`UNSEEN` more labels for each are added, which have that variance.
     """
 
-    seen: int
+    seen: float
     variance: float = 0.0
 
 

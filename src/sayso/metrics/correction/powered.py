@@ -92,6 +92,7 @@ def corrected_sums(
     labeled: LabeledRows,
     limits: Mapping[str, Range | None] | None = None,
     shares: Collection[str] = (),
+    composed: Mapping[str, Mapping[str, str]] = {},
 ) -> dict[str, Corrected]:
     """Return numbers that are functions of sums over rows, corrected for the judge.
 
@@ -99,8 +100,9 @@ def corrected_sums(
     what the labeled rows add by people's; ``numbers`` maps sums (..., K) to numbers (...) by name,
     whatever the scale of the sums, NaN where undefined. UNCLE's rates, shares, MFG and SK are such.
     ``limits`` is the range of each number (default 0..1; None: none), ``shares`` names those of
-    which a label says 1, 0 or nothing, and which are the mean of these. The estimator and its
-    interval are those of the module. A row without a verdict of the judge adds zeros; rows without
+    which a label says 1, 0 or nothing, and which are the mean of these, ``composed`` the shares
+    that a number is made of, with what each is a share of. The estimator and its interval are
+    those of the module. A row without a verdict of the judge adds zeros; rows without
     a person's label are not labeled. Values off the range are cut. No labels: undefined.
     """
     F, Y = np.asarray(judge, dtype=np.float64), np.asarray(people, dtype=np.float64)
@@ -130,6 +132,7 @@ def corrected_sums(
         weighted=computed(numbers, kept) if sample.weighs() else None,
         judged=computed(numbers, every),
         shares={k: said for k, said in computed(numbers, Y).items() if k in shares},
+        composed=composed,
     )
     return jackknifed_numbers(made, sample, limits or {})
 
@@ -226,17 +229,17 @@ class _MetricRows(NamedTuple):
         return np.concatenate(parts)
 
     def swapped(self, labels: NDArray[np.int64], scale: Floats) -> Floats:
-        """Return the metric with power 1, then with each of ``labels`` given back to the judge."""
+        """Return the metric with power 1, then with each label given back: ``labels`` move it."""
         whole = self.weights(0, 1, 1.0, scale)
-        parts = [self.value(whole)]
+        found = np.repeat(self.value(whole), 1 + len(self.sample.rows))
         for first, last in self._blocks(len(labels)):
             back = labels[first:last]
             weights = np.repeat(whole, len(back), axis=0)
             at = np.arange(len(back))
             weights[at, self.sample.rows[back]] += whole[0, self.sample.size + back]
             weights[at, self.sample.size + back] = 0.0
-            parts.append(self.value(weights))
-        return np.concatenate(parts)
+            found[1 + back] = self.value(weights)
+        return found
 
     def _blocks(self, count: int) -> Iterator[tuple[int, int]]:
         """Yield stretches of ``count`` rows of weights; what a metric sorts, it sorts for each."""

@@ -345,7 +345,8 @@
   function progress() {
     const here = items.map((one) => said.get(one.place)).filter(Boolean);
     const count = here.length, skipped = here.filter((one) => one.skipped).length;
-    by("count").textContent = `${count - skipped} of ${items.length} labeled${skipped ? `, ${skipped} skipped` : ""} · ${who}`;
+    const past = items.findLastIndex((one) => said.has(one.place)) + 1 - count; // nobody knows why
+    by("count").textContent = `${count - skipped} of ${items.length} labeled${skipped ? `, ${skipped} skipped` : ""}${past > 0 ? `, ${past} passed over` : ""} · ${who}`;
     by("progress").max = items.length;
     by("progress").value = count;
     const recent = seconds.slice(-20).sort((a, b) => a - b);

@@ -730,7 +730,8 @@ def _known_shares(
 def _of_known(sums: Floats) -> dict[str, Floats]:
     """Return Equation 3 of sums (..., 4); see :func:`sayso.metrics.factuality.judged_counts`."""
     known, unknown = divide(sums[..., 1], sums[..., 0]), divide(sums[..., 3], sums[..., 2])
-    return {"equation3_in_sample": divide(1 - unknown, 2 - unknown - known)}
+    whole = divide(1 - unknown, 2 - unknown - known)
+    return {"equation3_in_sample": whole, "SK": known, "SU": unknown}
 
 
 def _in_sample(sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
@@ -743,7 +744,10 @@ def _in_sample(sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
     return {"equation3_in_sample": value}
 
 
-EQUATION3 = Sums(_of_known, 4, _in_sample)
+CLAIMS = {"SK": "supported claims", "SU": "unsupported claims"}
+EQUATION3 = Sums(
+    _of_known, 4, _in_sample, shares=tuple(CLAIMS), composed={"equation3_in_sample": CLAIMS}
+)
 
 
 def _known_sums(of: _MethodRows, own: OwnAnswers, here: Mask) -> Floats:

@@ -31,6 +31,7 @@ from sayso.metrics.uncle_known import (
 )
 from sayso.metrics.uncle_rates import (
     CELLS,
+    COMPOSED,
     CORRECT,
     INCORRECT,
     MISSING,
@@ -241,7 +242,7 @@ def _of_prompt(form: str, instructed: bool) -> tuple[Slice, str]:
 
 #: rates that the released script counts over hedged probes as well
 OF_SCRIPT = ("FA", "UA", "lift_UA", "p_uncertain")
-MATRIX = Sums(_of_cells, 6, _rates, shares=SHARES)
+MATRIX = Sums(_of_cells, 6, _rates, shares=SHARES, composed=COMPOSED)
 SCRIPT = Sums(_of_script, 9, _script)
 #: chance-corrected knowledge has no value where draws are one draw, repeated
 EQUAL_DRAWS = MATRIX._replace(own=_of_equal_draws)
