@@ -11,6 +11,8 @@ answers of March, drawn with replacement, and then of June's. Two readings of "d
     python benchmarks/watch/drift.py delay        # after 10,000 quiet answers, 1,000 logs
     python benchmarks/watch/drift.py false        # 1,000 logs without a change
     python benchmarks/watch/drift.py clusters     # the same, with a baseline of few entities
+    python benchmarks/watch/drift.py days         # the same, by day and by night, and a real change
+    python benchmarks/watch/drift.py repeats      # the same, with lines and labels that come again
     python benchmarks/watch/drift.py million      # CPU seconds and memory, by the length of a log
     python benchmarks/watch/drift.py texts        # CPU seconds for lines without a stance
 
@@ -86,22 +88,32 @@ def drawn(month: Rates, n: int, rng: np.random.Generator) -> Rates:
 def watching(earlier: Rates) -> Watching:
     """Return the watch of a log against earlier answers, as the command makes it."""
     n = len(earlier["declining"])
-    rates = {rate: ClusterCounts(x.astype(int), np.ones(n, int)) for rate, x in earlier.items()}
-    return watching_rates(n, n, rates)
+    return watching_rates(n, n, {rate: alone(x) for rate, x in earlier.items()})
+
+
+def alone(outcomes: np.ndarray) -> ClusterCounts:
+    """Return answers about an entity each."""
+    return ClusterCounts(outcomes.astype(int), np.ones(len(outcomes), int))
 
 
 def watching_rates(answers: int, clusters: int, rates: dict[str, ClusterCounts]) -> Watching:
+    return watching_parts(answers, clusters, {rate: {"": held} for rate, held in rates.items()})
+
+
+def watching_parts(
+    answers: int, clusters: int, rates: dict[str, dict[str, ClusterCounts]]
+) -> Watching:
     baseline = Baseline("March", answers, clusters, rates, [])
     return Watching(Path("log"), baseline, AnswerReader({}, None), WatchOptions(), None)
 
 
-def first_alarm(watched: Watching, log: Rates) -> int | None:
+def first_alarm(watched: Watching, log: Rates, parts: np.ndarray | None = None) -> int | None:
     """Return the number of answers until the first alarm of any rate."""
     found = []
     for change in watched.changes:
         if not change.alarm.rings:
             values = log[change.rate]
-            at = change.alarm.update(values if change.change == "rise" else 1 - values)
+            at = change.alarm.update(values if change.change == "rise" else 1 - values, parts)
             found += [] if at is None else [at + 1]
     return min(found) if found else None
 
@@ -201,9 +213,8 @@ def clusters(logs: int) -> None:
                     for rate, share in WORLD.items()
                 }
                 sizes = np.full(number, each)
-                alone = np.ones(number * each, int)
                 single = {
-                    rate: ClusterCounts(np.repeat([1, 0], [y.sum(), (sizes - y).sum()]), alone)
+                    rate: alone(np.repeat([1, 0], [y.sum(), (sizes - y).sum()]))
                     for rate, y in ones.items()
                 }
                 clustered = {rate: ClusterCounts(y, sizes) for rate, y in ones.items()}
@@ -231,6 +242,114 @@ def clusters(logs: int) -> None:
             for name, count in raised.items():
                 median = np.median(bounds[name])
                 print(f"  {name}: {count} ({count / logs:.1%}), bound {median:.3f}", flush=True)
+
+
+# ---- day and night
+
+#: share that declines by day and by night, 12 hours each, and the days of baseline and log
+DAY, NIGHT, WEEK, WEEKS = 0.05, 0.15, 7, 28
+#: answers of a day
+TRAFFIC = (240, 700, 2000)
+#: hours of the day that are one part, and how it is called
+BY = ((24, "as a whole"), (12, "by day and night"), (1, "by hour"))
+#: factors of the odds of declining after a change
+WORSE = (1.5, 2.0, 3.0)
+
+
+def traffic(a_day: int, days: int, worse: float, rng: np.random.Generator) -> tuple[Rates, Rates]:
+    """Return the hours of answers in their order, and their outcomes."""
+    hours = np.tile(np.repeat(np.arange(24), np.diff(np.linspace(0, a_day, 25).astype(int))), days)
+    odds = worse * np.where((hours >= 6) & (hours < 18), DAY / (1 - DAY), NIGHT / (1 - NIGHT))
+    rates = {"declining": odds / (1 + odds), "hedging": np.full(len(hours), 0.1)}
+    return hours, {
+        rate: (rng.random(len(hours)) < share).astype(np.uint8) for rate, share in rates.items()
+    }
+
+
+def days(logs: int) -> None:
+    """Count false alarms, and the days until a real change is seen, by how answers are compared."""
+    for a_day in TRAFFIC:
+        for each, name in BY:
+            rng, false, power = np.random.default_rng(4), 0, {worse: [] for worse in WORSE}
+            for number in range(logs):
+                hours, earlier = traffic(a_day, WEEK, 1, rng)
+                part = (hours + 18) % 24 // each  # a day begins at 6
+                rates = {
+                    rate: {f"{at:02}": alone(x[part == at]) for at in np.unique(part)}
+                    for rate, x in earlier.items()
+                }
+                hours, log = traffic(a_day, WEEKS, 1, rng)
+                watched = watching_parts(len(part), len(part), rates)
+                false += first_alarm(watched, log, (hours + 18) % 24 // each) is not None
+                worse = WORSE[number % len(WORSE)]
+                watched = watching_parts(len(part), len(part), rates)
+                hours, log = traffic(a_day, WEEK, 1, rng)
+                if first_alarm(watched, log, (hours + 18) % 24 // each) is None:
+                    hours, log = traffic(a_day, WEEK, worse, rng)
+                    at = first_alarm(watched, log, (hours + 18) % 24 // each)
+                    power[worse].append(np.inf if at is None else at / a_day)
+            seen = ", ".join(
+                f"odds x {worse:g}: {np.mean(np.isfinite(found)):.0%} of {len(found)} (median "
+                f"{np.median(found):.1f} days)"
+                for worse, found in power.items()
+                if found
+            )
+            print(
+                f"{a_day:,} answers a day, {name}: {false} of {logs} logs of {WEEKS} days with a "
+                f"false alarm ({false / logs:.1%}); seen within {WEEK} days: {seen}",
+                flush=True,
+            )
+
+
+# ---- what comes again
+
+
+def repeats(logs: int) -> None:
+    """Count false alarms where lines come ten times, and labels four times or are corrected."""
+    rng = random.Random(5)
+
+    def answers(n: int, **more: object) -> list[dict[str, object]]:
+        names = ("committed", "abstained")
+        return [
+            {"id": f"a{k}", "question": f"q{k}", "answer": "x", **more}
+            | {"stance": names[rng.random() < 0.1]}
+            for k in range(n)
+        ]
+
+    def labels(n: int, times: int, first_wrong: float) -> list[dict[str, object]]:
+        rows = []
+        for k in range(n):
+            right = rng.random() >= 0.1
+            rows += [{"id": f"a{k}", "correct": right and rng.random() >= first_wrong}]
+            rows += [{"id": f"a{k}", "correct": right}] * (times - 1)
+        return rows
+
+    committed = {"stance": "committed"}
+    worlds = {
+        "each line once": lambda: answers(1000),
+        "each line ten times": lambda: [row for row in answers(1000) for _ in range(10)],
+        "the log ten times": lambda: answers(1000) * 10,
+        "each label once": lambda: [a | committed for a in answers(2000)] + labels(2000, 1, 0),
+        "each label four times": lambda: (
+            [a | committed for a in answers(2000)] + labels(2000, 4, 0)
+        ),
+        "a third of the labels wrong at first, corrected by the next line": lambda: (
+            [a | committed for a in answers(2000)] + labels(2000, 2, 0.33)
+        ),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        log, earlier = Path(folder) / "log.jsonl", Path(folder) / "earlier.jsonl"
+        for name, world in worlds.items():
+            raised = 0
+            for _ in range(logs):
+                rows = [
+                    row | {"correct": rng.random() >= 0.1} | (committed if "label" in name else {})
+                    for row in answers(300)
+                ]
+                for place, written in ((earlier, rows), (log, world())):
+                    place.write_text("".join(f"{json.dumps(row)}\n" for row in written))
+                raised += watch(log, earlier)["alarms"] > 0
+            print(f"{name}: {raised} of {logs} logs with a false alarm", flush=True)
 
 
 # ---- long logs
@@ -300,18 +419,19 @@ def one(folder: str) -> None:
     )
 
 
+PARTS = {
+    "delay": delay, "false": false_alarms, "clusters": clusters, "days": days, "repeats": repeats,
+}  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("part", choices=["delay", "false", "clusters", "million", "texts", "one"])
+    parser.add_argument("part", choices=[*PARTS, "million", "texts", "one"])
     parser.add_argument("folder", nargs="?", default="")
     parser.add_argument("--logs", type=int, default=LOGS)
     given = parser.parse_args()
-    if given.part == "delay":
-        delay(given.logs)
-    elif given.part == "false":
-        false_alarms(given.logs)
-    elif given.part == "clusters":
-        clusters(given.logs)
+    if given.part in PARTS:
+        PARTS[given.part](given.logs)
     elif given.part == "million":
         million([10_000, 100_000, 1_000_000])
     elif given.part == "texts":

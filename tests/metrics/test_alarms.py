@@ -21,15 +21,21 @@ from sayso.metrics.alarms import (
 )
 
 
-def plain_process(outcomes: list[int], bound: float, rates: list[float], every: int) -> list[float]:
-    """The process as its definition has it: every start and every alternative on its own."""
+def plain_process(
+    outcomes: list[int], bounds: list[float], rates: list[list[float]], every: int
+) -> list[float]:
+    """The process as its definition has it: every start and every alternative on its own.
+
+    Answers belong to each part in turn.
+    """
     products: list[list[float]] = []
     found = []
     for t, x in enumerate(outcomes):
+        bound, alternatives = bounds[t % len(bounds)], rates[t % len(bounds)]
         if t % every == 0:
-            products.append([1.0] * len(rates))
+            products.append([1.0] * len(alternatives))
         for start in products:
-            for n, q in enumerate(rates):
+            for n, q in enumerate(alternatives):
                 start[n] *= q / bound if x else (1 - q) / (1 - bound)
         weights = [1 / (j * (j + 1)) for j in range(1, len(products) + 1)]
         begun = sum(w * sum(p) / len(p) for w, p in zip(weights, products, strict=True))
@@ -47,32 +53,48 @@ def test_the_process_by_hand() -> None:
         assert alarm.evidence == pytest.approx(value, rel=1e-12)
 
 
-def test_the_alarm_is_at_the_first_crossing_and_in_any_pieces() -> None:
+@pytest.mark.parametrize(
+    ("bounds", "rates"),
+    [([0.12], [[0.2, 0.4, 0.7]]), ([0.12, 0.3], [[0.2, 0.4, 0.7], [0.4, 0.6, 0.9]])],
+)
+def test_the_alarm_is_at_the_first_crossing_and_in_any_pieces(
+    bounds: list[float], rates: list[list[float]]
+) -> None:
     rng = np.random.default_rng(5)
-    outcomes = [*(rng.random(330) < 0.1), *(rng.random(80) < 0.6)]
-    outcomes = [int(x) for x in outcomes]
-    rates = [0.2, 0.4, 0.7]
-    process = plain_process(outcomes, 0.12, rates, 25)
+    outcomes = [int(x) for x in [*(rng.random(330) < 0.1), *(rng.random(80) < 0.6)]]
+    parts = np.arange(len(outcomes)) % len(bounds)
+    process = plain_process(outcomes, bounds, rates, 25)
     first = next(n for n, value in enumerate(process) if value >= 1 / 0.001)
-    assert 330 < first < 380
-    whole = ChangeAlarm(0.12, 0.001, alternatives=rates)
-    assert whole.update(outcomes) == first
+    assert 330 < first < 390
+    whole = ChangeAlarm(bounds, 0.001, alternatives=rates)
+    assert whole.update(outcomes, parts) == first
     assert whole.evidence == pytest.approx(process[first], rel=1e-9)
     assert whole.update([1] * 50) is None  # it was raised already
     assert whole.state.n == first + 1
     assert whole.state.count == sum(outcomes[: first + 1])
+    assert abs(whole.since().n - (first - 329)) < 4
     for step in (1, 7, 25, 60):
         state = AlarmState()
         for at in range(0, len(outcomes), step):
             # a new object each time, as after a stop
             packed = msgspec.json.decode(msgspec.json.encode(state), type=AlarmState)
-            alarm = ChangeAlarm(0.12, 0.001, alternatives=rates, state=packed)
-            rung = alarm.update(outcomes[at : at + step])
+            alarm = ChangeAlarm(bounds, 0.001, alternatives=rates, state=packed)
+            rung = alarm.update(outcomes[at : at + step], parts[at : at + step])
             state = alarm.state
             if rung is not None:
                 assert at + rung == first
         assert state.alarm_at == first + 1
         assert state.log_evidence == pytest.approx(math.log(process[first]), rel=1e-9)
+
+
+def test_answers_of_a_part_without_a_bound_say_nothing() -> None:
+    alarm = ChangeAlarm([0.1, math.nan], 0.01)
+    assert alarm.update([1] * 20 + [0] * 4, [1] * 20 + [0] * 4) is None
+    assert alarm.evidence <= 1
+    assert alarm.since() == (0, 0)
+    assert alarm.update([1] * 20) is not None
+    with pytest.raises(ValueError, match="expected"):
+        ChangeAlarm([math.nan], 0.01)
 
 
 def test_a_long_quiet_time_neither_underflows_nor_hides_a_change() -> None:
@@ -179,6 +201,9 @@ def test_the_stretch_that_speaks_most_against_the_bound() -> None:
     assert likeliest_stretch("0" * 90, 0.1) == (0, 0)
     assert likeliest_stretch("", 0.1) == (0, 0)
     assert likeliest_stretch("1", 0.1) == (1, 1)
+    # of a part whose bound is .9, and of one without a bound
+    assert likeliest_stretch("0" * 90 + "1101111" + "3" * 9, [0.1, 0.95]) == (16, 15)
+    assert likeliest_stretch("0" * 90 + "1101111" + "5" * 9, [0.1, 0.95, math.nan]) == (7, 6)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,12 +19,14 @@ from sayso.records import InputError
 
 if TYPE_CHECKING:
     from sayso.cli import printing
+    from sayso.guard import events
     from sayso.guard import fit as fitting
     from sayso.guard import watch as watching
     from sayso.report import numbers
 else:  # loaded when a guard is fitted or a log is watched
     printing, numbers = Later("sayso.cli.printing"), Later("sayso.report.numbers")
     fitting, watching = Later("sayso.guard.fit"), Later("sayso.guard.watch")
+    events = Later("sayso.guard.events")
 
 guard_app = cyclopts.App(
     name="guard",
@@ -88,6 +91,7 @@ class WatchFlags(WatchOptions):
         "", "earlier answers: a run with short answers, or a file that sayso score reads", main=True
     )
     once: bool = option(False, "read a file to its end and stop, as sayso watch does anyway")
+    json: bool = option(False, "print JSON lines on a terminal, too", main=True)
 
 
 @with_options
@@ -107,15 +111,16 @@ def watch(
     """Read a log of answers, and raise an alarm where their rates change.
 
     A file is read to its end; with --state, the next call reads on. To follow a log as it grows:
-    tail -F LOG | sayso watch - --against RUN. Alarms and summaries are JSON lines on standard
-    output. Exit code 1: this call raised an alarm; 0: none; 2: the input cannot be used. No model
-    is asked.
+    tail -F LOG | sayso watch - --against RUN. Standard output has sentences on a terminal, and
+    elsewhere a JSON line for each alarm and summary. Exit code 1: this call raised an alarm; 0:
+    none; 2: the input cannot be used. No model is asked.
     """
     if not flags.against:
         raise InputError(
             "watch: expected --against, as in: sayso watch log.jsonl --against runs/first"
         )
-    summary = watching.watch(log, Path(flags.against), flags, emit=_emit, tell=printing.tell)
+    emit = _print_json if flags.json or not sys.stdout.isatty() else _print_sentence
+    summary = watching.watch(log, Path(flags.against), flags, emit=emit, tell=printing.tell)
     if log.is_file() and not flags.once and flags.state is None:
         printing.tell(
             f"{log} was read to its end. Pass --state FILE to read on in the next call, or follow "
@@ -124,6 +129,12 @@ def watch(
     return 1 if summary["new_alarms"] else 0
 
 
-def _emit(event: dict[str, Any]) -> None:
+def _print_json(event: dict[str, Any]) -> None:
     """Print an event as one line of JSON, in which nothing moves a cursor."""
     print(json.dumps(event), flush=True)
+
+
+def _print_sentence(event: dict[str, Any]) -> None:
+    """Print a summary for people, who are told of alarms on standard error."""
+    if event["event"] == "summary":
+        print(printing.safe_one_line(events.summary_sentence(event)), flush=True)

@@ -15,6 +15,7 @@ from sayso.datasets.answer_rows import AnswerRow
 from sayso.datasets.columns import COLUMNS
 from sayso.guard.errors import cluster_of
 from sayso.guard.log_answers import (
+    HOUR,
     LOG_FIELDS,
     AnswerReader,
     BadValue,
@@ -30,6 +31,8 @@ from sayso.records import InputError, Question, Score
 from sayso.runs.measure import load_run
 from sayso.storage.run_folder import RunFolder
 
+#: parts of the traffic that may be compared each for itself
+MOST_PARTS = 100
 #: by rate, how many answers count and of how many
 Counts = dict[str, list[int]]
 
@@ -42,43 +45,62 @@ class ClusterCounts(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """A bound of a rate, and how many independent answers it is taken from."""
+    """A bound of a rate, and how many independent answers it is taken from.
+
+    ``parts`` has the bound in each part of the traffic that has one; ``rate`` is their mean.
+    """
 
     rate: float
     independent: float
+    parts: dict[str, float]
 
 
 class Baseline(NamedTuple):
-    """Rates of earlier answers, by name, from answers in clusters.
+    """Rates of earlier answers, by name and part of the traffic, from answers in clusters.
 
-    A cluster is what is likely alike: answers about one entity, or to one question.
+    A cluster is what is likely alike: answers about one entity, or to one question. Traffic that
+    is compared as a whole is one part, "".
     """
 
     source: str
     answers: int
     clusters: int
-    rates: dict[str, ClusterCounts]
+    rates: dict[str, dict[str, ClusterCounts]]
     notices: list[str]
 
     @property
     def counts(self) -> Counts:
         """By rate, how many answers count and of how many."""
         return {
-            name: [int(held.ones.sum()), int(held.sizes.sum())] for name, held in self.rates.items()
+            name: [sum(int(x.sum()) for x in both) for both in zip(*parts.values(), strict=True)]
+            for name, parts in self.rates.items()
         }
 
-    def bound(self, rate: str, change: Change, alpha: float) -> Bound | None:
-        """Return the bound of a rate that an alarm for a change must be beyond.
+    @property
+    def parts(self) -> list[str]:
+        """The parts of the traffic that are compared each for itself."""
+        return sorted({part for parts in self.rates.values() for part in parts})
 
-        It fails with a probability of at most ``alpha``. ``None`` where no change is possible.
+    def bound(self, rate: str, change: Change, alpha: float) -> Bound | None:
+        """Return the bounds of a rate that an alarm for a change must be beyond.
+
+        Any of them fails with a probability of at most ``alpha``: the parts share it. ``None``
+        where no change is possible.
         """
-        ones, sizes = self.rates[rate]
-        ones = ones if change == "rise" else sizes - ones
-        independent = independent_number(ones, sizes, alpha)
-        bound = rise_bound(int(ones.sum()), int(sizes.sum()), alpha, independent)
-        if bound is None:
-            return None
-        return Bound(bound if change == "rise" else 1 - bound, independent)
+        bounds: dict[str, float] = {}
+        rate_of_all = independent = 0.0
+        n = self.counts[rate][1]
+        each = alpha / len(self.rates[rate])
+        for part, (ones, sizes) in self.rates[rate].items():
+            many = ones if change == "rise" else sizes - ones
+            worth = independent_number(many, sizes, each)
+            bound = rise_bound(int(many.sum()), int(sizes.sum()), each, worth)
+            if bound is not None:
+                bounds[part] = bound if change == "rise" else 1 - bound
+            beyond = bounds.get(part, 1.0 if change == "rise" else 0.0)
+            rate_of_all += int(sizes.sum()) / n * beyond
+            independent += worth
+        return Bound(rate_of_all, independent, bounds) if bounds else None
 
 
 def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
@@ -87,7 +109,7 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
     ``method`` is the prompting method of the run's answers; by default its first.
     """
     seen = _of_run(against, method, reader) if against.is_dir() else _of_file(against, reader)
-    counts: dict[str, dict[str, list[int]]] = {}
+    counts: dict[str, dict[str, dict[str, list[int]]]] = {}
     clusters: set[str] = set()
     unread: Counter[str] = Counter()
     bad: Counter[str] = Counter()
@@ -98,10 +120,14 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
         for field, why in one.bad:
             bad[field] += 1
             first_bad.setdefault(field, why)
+        if one.part is None:
+            unread[f"no {reader.by}"] += 1
+            continue
         clusters.add(cluster)
         unread[one.unread or ""] += 1
         for name, outcome in one.outcomes.items():
-            total = counts.setdefault(name, {}).setdefault(cluster, [0, 0])
+            parts = counts.setdefault(name, {})
+            total = parts.setdefault(one.part, {}).setdefault(cluster, [0, 0])
             total[0] += outcome
             total[1] += 1
     del unread[""]
@@ -115,14 +141,29 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
         for field, number in bad.most_common()
     ]
     rates = {
-        name: ClusterCounts(*np.array([*held.values()], dtype=np.int64).T)
-        for name, held in counts.items()
+        name: {
+            part: ClusterCounts(*np.array([*held.values()], dtype=np.int64).T)
+            for part, held in parts.items()
+        }
+        for name, parts in counts.items()
     }
-    return Baseline(line(str(against), 200), answers, len(clusters), rates, notices)
+    found = Baseline(line(str(against), 200), answers, len(clusters), rates, notices)
+    _check_parts(found, reader.by)
+    return found
+
+
+def _check_parts(baseline: Baseline, by: str) -> None:
+    number = len(baseline.parts)
+    if by and not 0 < number <= MOST_PARTS:
+        what = "the field time, in ISO 8601 or seconds since 1970" if by == HOUR else "that field"
+        raise InputError(
+            f"--by {by}: {number:,} values of it in {baseline.source}, expected 1 to {MOST_PARTS}; "
+            f"they are read from {what}"
+        )
 
 
 def _of_file(path: Path, reader: AnswerReader) -> Iterator[tuple[str, Seen]]:
-    known = (*LOG_FIELDS, reader.score_field, "stance", "label")
+    known = (*LOG_FIELDS, reader.score_field, "stance", "label", reader.by)
     names = reader.names(dict.fromkeys(columns_in_file(path))) if reader.columns else {}
     columns = {ours: theirs for ours, theirs in names.items() if ours in COLUMNS}
     for row in open_answer_file(path, columns, known=known).rows:
@@ -130,7 +171,7 @@ def _of_file(path: Path, reader: AnswerReader) -> Iterator[tuple[str, Seen]]:
         own = reader.own_fields(row.own, names, None, bad)
         if row.human is not None:
             own = own._replace(right=row.human)
-        yield cluster_of(row), reader.of_row(row, own, bad)
+        yield cluster_of(row), reader.of_row(row, own, bad)._replace(part=reader.part(row.own))
 
 
 def _about_verdict(problem: str) -> bool:
@@ -142,6 +183,11 @@ def _about_verdict(problem: str) -> bool:
 def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[tuple[str, Seen]]:
     if not RunFolder.exists(path):
         raise InputError(f"{path} is no run folder: name one, or a file of answers")
+    if reader.by:
+        raise InputError(
+            f"--by {reader.by}: {path} is a run, and its answers have no time and none of your "
+            "fields; give a file of earlier answers to --against"
+        )
     work, _, _ = load_run(path)
     if not work.has(TABLE):
         raise InputError(f"{path}: made by an older sayso, without its table of answers: run again")

@@ -6,7 +6,9 @@ all of them share one chance of a false alarm. The state is small and of the sam
 
 from __future__ import annotations
 
+import copy
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +21,8 @@ from sayso.guard.baseline import Baseline, Bound, Counts
 from sayso.guard.choices import WatchOptions
 from sayso.guard.growing import LONGEST_LINE, LogPlace
 from sayso.guard.history import RateHistory
-from sayso.guard.late_labels import RecentAnswers
-from sayso.guard.log_answers import EMPTY_LINE, RATES, AnswerReader, Change, Seen
+from sayso.guard.late_labels import RecentAnswers, RememberedAnswer
+from sayso.guard.log_answers import RATES, AnswerReader, Change, Seen
 from sayso.harmless import printable
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.metrics.alarms import AlarmState, ChangeAlarm, smallest_rise
@@ -31,8 +33,7 @@ from sayso.storage.atomic import replacing
 WITHIN = 1000
 #: lines that cannot be used, without a single one that can, after which a log is no log of answers
 HOPELESS = 100
-#: kinds of lines that cannot be used, which are counted apart
-MOST_KINDS = 20
+ARRAY = "a JSON array, expected an object on each line: jq -c '.[]' LOG writes it so"
 
 
 class WatchState(msgspec.Struct):
@@ -41,12 +42,16 @@ class WatchState(msgspec.Struct):
     about: str
     place: LogPlace = msgspec.field(default_factory=LogPlace)
     answers: int = 0
+    repeated: int = 0
+    without_id: int = 0
+    unplaced: int = 0
     labels: int = 0
+    repeated_labels: int = 0
     labels_of_declined: int = 0
     labels_of_unknown: int = 0
     labeled: int = 0
     lines: int = 0
-    bad: dict[str, int] = msgspec.field(default_factory=dict)
+    bad_lines: int = 0
     first_bad: str = ""
     bad_values: dict[str, int] = msgspec.field(default_factory=dict)
     first_bad_value: str = ""
@@ -55,7 +60,7 @@ class WatchState(msgspec.Struct):
     changes: dict[str, AlarmState] = msgspec.field(default_factory=dict)
     alarms: list[dict[str, Any]] = msgspec.field(default_factory=list)
     history: RateHistory = msgspec.field(default_factory=RateHistory)
-    recent: bytes = b""
+    remembered: bytes = b""
 
 
 def kept_state(place: Path | None) -> WatchState | None:
@@ -102,11 +107,26 @@ class AnswerPlace(NamedTuple):
     time: object
 
 
+class Outcome(NamedTuple):
+    """What an answer counts as for a rate, where it stands, and the number of its part."""
+
+    value: int
+    place: AnswerPlace
+    part: int
+
+
 class RaisedAlarm(NamedTuple):
     """An alarm that was raised, and at which answer."""
 
     place: AnswerPlace
     watched: WatchedChange
+
+
+class LinesRead(NamedTuple):
+    """What some lines count as: outcomes by rate, and labels that correct earlier ones."""
+
+    outcomes: dict[str, list[Outcome]]
+    corrections: list[tuple[AnswerPlace, int, int]]
 
 
 class Watching:
@@ -129,7 +149,8 @@ class Watching:
         possible = [one for one in possible if baseline.bound(*one, options.alpha) is not None]
         each = options.alpha / max(len(possible), 1)
         bounds = [(*one, bound) for one in possible if (bound := baseline.bound(*one, each / 2))]
-        about = json.dumps([SIGNATURE, options.alpha, baseline.counts, bounds, limit])
+        told = [(*one, bound if options.by else bound[:2]) for *one, bound in bounds]
+        about = json.dumps([SIGNATURE, options.alpha, baseline.counts, told, limit])
         if state is not None and state.about != about:
             raise InputError(
                 f"--state {options.state} belongs to a watch against other answers, with other "
@@ -138,33 +159,53 @@ class Watching:
             )
         self.state = state or WatchState(about)
         try:
-            self.recent = RecentAnswers(self.state.recent)
+            self.recent = RecentAnswers(self.state.remembered)
         except ValueError:
             raise _no_state(options.state) from None
+        self.parts = {part: number for number, part in enumerate(baseline.parts)}
         self.changes = [self._watched(*one, each / 2) for one in bounds]
         self.new_alarms = 0  # of this call; the state has those of all
 
     def _watched(self, rate: str, change: Change, bound: Bound, alpha: float) -> WatchedChange:
         """Return the alarm on a change: half of its share is the baseline's, half the alarm's."""
-        of_rise = bound.rate if change == "rise" else 1 - bound.rate
+        bounds = {part: one if change == "rise" else 1 - one for part, one in bound.parts.items()}
         kept = self.state.changes.get(f"{rate}/{change}")
+        # the last number is that of answers whose part the baseline lacks
+        numbered = [bounds.get(part, math.nan) for part in self.parts] + [math.nan]
         try:
-            alarm = ChangeAlarm(of_rise, alpha, state=kept)
+            alarm = ChangeAlarm(numbered, alpha, state=kept)
         except ValueError:
             raise _no_state(self.options.state) from None
-        smallest = smallest_rise(of_rise, alpha, WITHIN)
+        mean = bound.rate if change == "rise" else 1 - bound.rate
+        smallest = smallest_rise(mean, alpha, WITHIN)
         if change == "fall":
             smallest = None if smallest is None else 1 - smallest
-        return WatchedChange(rate, change, bound, smallest, alarm)
+        watched = WatchedChange(rate, change, bound, smallest, alarm)
+        return self._with_labels(watched)[0] if rate == "error" and not alarm.rings else watched
+
+    def _with_labels(
+        self, watched: WatchedChange, settled: Sequence[tuple[int, int]] = ()
+    ) -> tuple[WatchedChange, int]:
+        """Return the alarm on errors over the labels as they are now, and where it was raised.
+
+        The state has what is settled; labels that may still be corrected come after it. The number
+        is that of the label among these, from the last one, which is 1.
+        """
+        states, labels, at = self.state.changes, self.recent.labels(), None
+        for taken in (settled, labels):
+            kept = copy.copy(states.get(watched.name))
+            alarm = ChangeAlarm(watched.alarm.bounds, watched.alarm.alpha, state=kept)
+            at = alarm.update(*np.array(taken, dtype=np.uint8).reshape(-1, 2).T)
+            if taken is settled or at is not None:
+                states[watched.name] = alarm.state
+        return watched._replace(alarm=alarm), 0 if at is None else len(labels) - at
 
     def read(self, lines: Sequence[bytes | None], first: int) -> list[RaisedAlarm]:
         """Take lines of the log, of which the first has number ``first``; return the new alarms.
 
         Raises InputError for a log of which no line can be used.
         """
-        state = self.state
-        outcomes: dict[str, list[int]] = {}
-        places: dict[str, list[AnswerPlace]] = {}
+        state, read = self.state, LinesRead({}, [])
         for number, text in enumerate(lines, first):
             if text is not None and not text.strip():
                 continue
@@ -175,48 +216,66 @@ class Watching:
             except InputError as error:
                 self._bad(number, str(error))
                 continue
-            id, time = self.reader.id_and_time(row)
-            counted = self._counted(seen, id)
             for field, why in seen.bad:
                 self._bad_value(number, field, why)
-            place = AnswerPlace(state.answers, number, id, time)
-            for name, outcome in counted.items():
-                if name not in outcomes:
-                    outcomes[name], places[name] = [], []
-                outcomes[name].append(outcome)
-                places[name].append(place)
-        for name, values in outcomes.items():
+            self._take(seen._replace(part=self.reader.part(row)), row, number, read)
+        for name, taken in read.outcomes.items():
+            values = [one.value for one in taken]
             total = state.counts.setdefault(name, [0, 0])
             total[0] += sum(values)
             total[1] += len(values)
-            state.history.add(name, [place.answer for place in places[name]], values)
-        return self._alarms(outcomes, places)
+            state.history.add(name, [one.place.answer for one in taken], values)
+        for _, answer, difference in read.corrections:
+            state.counts["error"][0] += difference
+            state.history.correct("error", answer, difference)
+        return self._alarms(read)
 
-    def _counted(self, seen: Seen, id: object) -> dict[str, int]:
-        """Count an answer or a later label; return the outcomes that count, by rate."""
-        state, outcomes, labeled = self.state, seen.outcomes, seen.labeled
-        if seen.answers:
-            state.answers += 1
-            self.recent.add(id, seen.states)
-        else:
+    def _take(self, seen: Seen, row: Mapping[str, object], number: int, read: LinesRead) -> None:
+        """Count a line: an answer, one whose id was there before, or a later label."""
+        state, (id, time) = self.state, self.reader.id_and_time(row)
+        held = self.recent.get(id)
+        if seen.answers and held is not None:
+            state.repeated += 1
+        elif not seen.answers:
             state.labels += 1
-            states = self.recent.states(id)
-            state.labels_of_unknown += states is None
-            state.labels_of_declined += states is False
-            labeled = bool(states)
-            if states and seen.late is not None:
-                outcomes = {"error": int(seen.late == 0)}
-        if seen.unread is not None:
-            state.unread[seen.unread] = state.unread.get(seen.unread, 0) + 1
-        if "error" in outcomes:
-            state.labeled += labeled
-            if not state.labeled:  # the log labels unanswerable questions only
-                outcomes = {name: one for name, one in outcomes.items() if name != "error"}
-        return outcomes
+            state.labels_of_unknown += held is None
+            state.labels_of_declined += held is not None and not held.states
+            state.repeated_labels += held is not None and held.error is not None
+        else:
+            state.answers += 1
+            state.without_id += id is None
+            if seen.unread is not None:
+                state.unread[seen.unread] = state.unread.get(seen.unread, 0) + 1
+            part = self.parts.get(seen.part or "", len(self.parts))
+            state.unplaced += part == len(self.parts)
+            held = RememberedAnswer(state.answers, part, seen.states)
+            if id is not None:
+                self.recent.add(id, held)
+            place = AnswerPlace(state.answers, number, id, time)
+            for name, value in seen.outcomes.items():
+                if name != "error":
+                    read.outcomes.setdefault(name, []).append(Outcome(value, place, part))
+        error = seen.outcomes.get("error")
+        if error is not None and held is not None and held.states:
+            state.labeled += seen.labeled
+            if state.labeled:  # else the log labels unanswerable questions only
+                self._label(held, error, AnswerPlace(state.answers, number, id, time), read)
+
+    def _label(
+        self, held: RememberedAnswer, error: int, place: AnswerPlace, read: LinesRead
+    ) -> None:
+        """Count a label. The last one of an answer counts, in the place of its first."""
+        if held.error is None:
+            held.at, held.error = place.answer, error
+            self.recent.add(("no id", place.line) if place.id is None else place.id, held)
+            read.outcomes.setdefault("error", []).append(Outcome(error, place, held.part))
+        elif held.error != error:
+            read.corrections.append((place, held.at, error - held.error))
+            held.error = error
 
     def keep(self, place: Path, at: LogPlace) -> None:
         """Write the state, with the place in the log up to which it was read."""
-        self.state.place, self.state.recent = at, self.recent.packed
+        self.state.place, self.state.remembered = at, self.recent.packed
         with replacing(place) as file:
             file.write(msgspec.json.encode(self.state))
 
@@ -227,24 +286,24 @@ class Watching:
         try:
             row = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            if text.lstrip()[:1] == b"[":  # the first line of one
+                raise InputError(ARRAY) from None
             # NaN, half of a character, a byte order mark: as everywhere
             decoded = decode_text(text, self.log, number, first=number == 1)
             row = parse_json(decoded, self.log, number, "")
+        if isinstance(row, list):
+            raise InputError(ARRAY)
         return row if type(row) is dict and text.isascii() else whole(row, f"line {number}")
 
     def _bad(self, number: int, why: str) -> None:
         state = self.state
-        # what differs from line to line is left out, so that the kinds stay few
-        kind = _kind_of(why)
-        if kind not in state.bad and len(state.bad) >= MOST_KINDS:
-            kind = "other problems"
-        state.bad[kind] = state.bad.get(kind, 0) + 1
+        state.bad_lines += 1
         prefix = f"{self.log} line {number}"
         if why.startswith(prefix):
             why = why.removeprefix(prefix).lstrip(",: ")
         if not state.first_bad:
             state.first_bad = f"line {number:,}: {printable(why, 200)}"
-        if self.bad >= HOPELESS and not self.good:
+        if state.bad_lines >= HOPELESS and not self.good:
             raise self.hopeless()
 
     def _bad_value(self, number: int, field: str, why: str) -> None:
@@ -254,48 +313,42 @@ class Watching:
             self.state.first_bad_value = f"line {number:,}: {printable(why, 200)}"
 
     @property
-    def bad(self) -> int:
-        """How many lines could not be used."""
-        return sum(self.state.bad.values())
-
-    @property
     def good(self) -> int:
         """How many lines could be used."""
-        return self.state.answers + self.state.labels
+        return self.state.answers + self.state.repeated + self.state.labels
 
     def hopeless(self) -> InputError:
         """Return the message about a log of which no line can be used."""
         return InputError(
-            f"{self.log}: none of the first {self.bad:,} lines is an answer: "
+            f"{self.log}: none of the first {self.state.bad_lines:,} lines is an answer: "
             f"{self.state.first_bad}; expected one object of JSON on each line, with question and "
             "answer, or stance (name your fields with --columns answer=YOURS)"
         )
 
-    def _alarms(
-        self, outcomes: Mapping[str, list[int]], places: Mapping[str, list[AnswerPlace]]
-    ) -> list[RaisedAlarm]:
+    def _alarms(self, read: LinesRead) -> list[RaisedAlarm]:
         """Update the alarms; return those that were raised now, in their order."""
-        raised = []
-        for watched in self.changes:
-            values = outcomes.get(watched.rate)
-            if not values or watched.alarm.rings:
+        raised, settled = [], self.recent.settled
+        self.recent.settled = []
+        for number, watched in enumerate(self.changes):
+            taken = read.outcomes.get(watched.rate, [])
+            if watched.alarm.rings:
                 continue
-            taken = np.array(values, dtype=np.uint8)
-            at = watched.alarm.update(taken if watched.change == "rise" else 1 - taken)
-            self.state.changes[watched.name] = watched.alarm.state
-            if at is not None:
-                raised.append(RaisedAlarm(places[watched.rate][at], watched))
+            if watched.rate == "error" and (taken or read.corrections):
+                watched, last = self._with_labels(watched, settled)
+                self.changes[number] = watched
+                if watched.alarm.rings:
+                    # a label of these lines, or the correction of an earlier one
+                    first = last > len(taken)
+                    place = read.corrections[-1][0] if first else taken[-last].place
+                    raised.append(RaisedAlarm(place, watched))
+            elif taken:
+                values = np.array([one.value for one in taken], dtype=np.uint8)
+                parts = [one.part for one in taken]
+                at = watched.alarm.update(values if watched.change == "rise" else 1 - values, parts)
+                self.state.changes[watched.name] = watched.alarm.state
+                if at is not None:
+                    raised.append(RaisedAlarm(taken[at].place, watched))
         return sorted(raised, key=_by_answer)
-
-
-def _kind_of(why: str) -> str:
-    """Return a reason without the place in the file and what is quoted of the line."""
-    if "wrong JSON" in why:
-        return "wrong JSON"
-    for kind in ("not UTF-8", "expected an object", "nested too deeply", EMPTY_LINE, "longer than"):
-        if kind in why:
-            return kind
-    return "columns that say different things" if "are both read as" in why else "other problems"
 
 
 def _watched_rates(baseline: Baseline, options: WatchOptions, scored: bool) -> list[str]:

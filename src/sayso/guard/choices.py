@@ -94,6 +94,12 @@ class WatchOptions:
     alpha: float = option(
         0.05, "chance of any false alarm over the whole log, however long", main=True
     )
+    by: str = option(
+        "",
+        "compare only answers of the same hour of the day (hour: of time, in UTC), or of the same "
+        "value of a field of log and earlier answers",
+        main=True,
+    )
     guard: Path | None = option(
         None,
         "the guard whose limit scores are compared with, and whose promise an alarm withdraws; "

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sayso.guard.baseline import Baseline, Counts
-from sayso.guard.changes import WITHIN, RaisedAlarm, WatchedChange, Watching, WatchState
+from sayso.guard.changes import WITHIN, RaisedAlarm, WatchedChange, Watching
 from sayso.guard.history import WatchPage
 from sayso.guard.late_labels import REMEMBERED
 from sayso.guard.log_answers import RATES
@@ -81,11 +81,10 @@ def _clustered(baseline: Baseline) -> str:
 
 def closing_sentences(watching: Watching) -> list[str]:
     """Return what was not counted, and why; and which alarms are older than this call."""
-    state = watching.state
     return [
         *_old_alarms(watching),
         *_uncounted(watching),
-        *_left_out_labels(state),
+        *_left_out(watching),
         *bad_sentences(watching),
         *(
             f"--columns {ours}={theirs}: neither {watching.baseline.source} nor a line that was "
@@ -116,27 +115,34 @@ def _uncounted(watching: Watching) -> list[str]:
     ]
 
 
-def _left_out_labels(state: WatchState) -> list[str]:
-    texts = []
-    if state.labels_of_declined:
-        texts.append(
-            f"later labels of answers that state no value: {state.labels_of_declined:,}, not "
-            "counted as right or wrong"
-        )
-    if state.labels_of_unknown:
-        texts.append(
-            f"later labels left out: {state.labels_of_unknown:,}, because their id is not among "
-            f"those of the last {REMEMBERED:,} answers"
-        )
-    return texts
+def _left_out(watching: Watching) -> list[str]:
+    """Return a sentence for each kind of line that counts once, not at all, or maybe twice."""
+    state, last = watching.state, f"the last {REMEMBERED:,} answers"
+    by, source = watching.options.by, watching.baseline.source
+    counted = {
+        f"answers that repeat an id of {last}, and are not counted again": state.repeated,
+        "answers without an id: a repeated line counts again, and a later label does not find its "
+        "answer": state.without_id,
+        f"answers without {by}, or with one that {source} lacks, which are not compared": (
+            state.unplaced
+        ),
+        "later labels of answers that had one, whose last one counts": state.repeated_labels,
+        "later labels of answers that state no value, not counted as right or wrong": (
+            state.labels_of_declined
+        ),
+        f"later labels left out, because their id is not among those of {last}": (
+            state.labels_of_unknown
+        ),
+    }
+    return [f"{count:,} {text}" for text, count in counted.items() if count]
 
 
 def bad_sentences(watching: Watching) -> list[str]:
     """Return how many lines and values could not be read, with the first of each."""
     state, texts = watching.state, []
-    if watching.bad:
+    if state.bad_lines:
         texts.append(
-            f"{watching.bad:,} of {state.lines:,} lines could not be used; the first: "
+            f"{state.bad_lines:,} of {state.lines:,} lines could not be used; the first: "
             f"{state.first_bad}"
         )
     if state.bad_values:
@@ -155,6 +161,7 @@ def summary_event(watching: Watching) -> dict[str, Any]:
         changes = {
             watched.change: {
                 "bound": watched.bound.rate,
+                **({"bounds": watched.bound.parts} if watching.options.by else {}),
                 "independent_answers": round(watched.bound.independent, 1),
                 "smallest_seen": watched.smallest,
                 "evidence": _rounded(watched.alarm.evidence),
@@ -178,12 +185,15 @@ def summary_event(watching: Watching) -> dict[str, Any]:
         "log": line(str(watching.log), 200),
         "against": watching.baseline.source,
         "answers": state.answers,
+        "repeated": state.repeated,
+        "without_id": state.without_id,
+        "unplaced": state.unplaced,
         "labels": state.labels,
         "labels_of_declined": state.labels_of_declined,
         "labels_of_unknown": state.labels_of_unknown,
+        "repeated_labels": state.repeated_labels,
         "lines": state.lines,
-        "bad_lines": watching.bad,
-        "bad": dict(state.bad),
+        "bad_lines": state.bad_lines,
         "first_bad": state.first_bad,
         "bad_values": dict(state.bad_values),
         "first_bad_value": state.first_bad_value,
@@ -197,6 +207,29 @@ def summary_event(watching: Watching) -> dict[str, Any]:
     }
 
 
+def summary_sentence(summary: Mapping[str, Any]) -> str:
+    """Return the line of a summary that people read."""
+    rates = summary["rates"]
+    rang = [
+        f"{rate} {'rose' if change == 'rise' else 'fell'}"
+        for rate, told in rates.items()
+        for change, one in told["changes"].items()
+        if one["alarm"]
+    ]
+    alarm = f"alarm: {', '.join(rang)}" if summary["new_alarms"] else "no alarm"
+    if rang and not summary["new_alarms"]:
+        alarm = f"no new alarm; earlier: {', '.join(rang)}"
+    return "; ".join(
+        [alarm]
+        + [
+            f"{rate} {'–' if told['rate'] is None else percent(told['rate'])}, baseline "
+            f"{percent(told['baseline'])}"
+            for rate, told in rates.items()
+        ]
+        + [f"{summary['answers']:,} answers"]
+    )
+
+
 def watch_page(watching: Watching) -> WatchPage:
     """Return what the page shows."""
     return WatchPage(
@@ -205,7 +238,7 @@ def watch_page(watching: Watching) -> WatchPage:
         watching.state.history,
         {rate: RATES[rate].words for rate in watching.rates},
         WITHIN,
-        [*_uncounted(watching), *_left_out_labels(watching.state), *bad_sentences(watching)],
+        [*_uncounted(watching), *_left_out(watching), *bad_sentences(watching)],
     )
 
 

@@ -1,10 +1,9 @@
 """A log that grows: the lines that came since the last call.
 
 A call reads a file to its end, or a stream such as standard input until it ends. A line counts once
-its end is there. A place in a file is kept with a hash of the bytes before it, so that the next
-call notices another file under the same name: it reads the old one, renamed beside it, to its end
-first. A file that came and was rotated away between two calls was never read: it is named if it
-lies beside the log.
+its end is there. A place in a file is kept with a hash of the bytes before it. If they do not stand
+there at the next call, the old file, renamed or copied beside the new one, is read to its end
+first, and then those that were rotated away since. Without it the log is refused.
 """
 
 from __future__ import annotations
@@ -27,16 +26,14 @@ PIECE, LONGEST_LINE = 1 << 20, 1 << 24
 #: bytes before a place that tell whether the file is still the same
 MARK = 256
 #: what rotation puts behind a name: a number or a time
-ROTATED = re.compile(r"[-._][0-9][-0-9T.:_]*")
+ROTATED = r"[-._](?:[0-9][-0-9T.:_]*|old)"
 #: how standard input is called
 STDIN = "-"
 
 
 class LogPlace(msgspec.Struct):
-    """A place in a log: its file, how many bytes and lines are read, and what stands before it."""
+    """A place in a log: how many bytes and lines are read, and what stands before it."""
 
-    device: int = 0
-    file: int = 0
     offset: int = 0
     lines: int = 0
     mark: str = ""
@@ -45,19 +42,17 @@ class LogPlace(msgspec.Struct):
 class GrowingLog:
     """The complete lines of a log from a place on. A line that is too long is ``None``.
 
-    ``path`` is a file, or "-" for standard input; what is no regular file is read as a stream.
-    ``notices`` says what happened to the file since the place was kept. Raises InputError for a
-    file that cannot be read.
+    ``path`` is a regular file, or "-" for standard input, which may be a stream. Raises InputError
+    for a file that cannot be read, or that does not hold what was read before the place.
     """
 
     def __init__(self, path: Path, place: LogPlace | None = None) -> None:
         self.path = path
-        self.notices: list[str] = []
         self.ended = False
         #: number of the first line that was returned last
         self.first = 1
-        #: the file that replaced the one that is read first
-        self._newer: IO[bytes] | None = None
+        #: files that replaced the one that is read first
+        self._newer: list[IO[bytes]] = []
         self._file = self._open()
         self.streams = not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
         self._begin(0, place.lines if place is not None and self.streams else 0)
@@ -72,6 +67,11 @@ class GrowingLog:
         if self.path.suffix.lower() == ".gz":
             raise InputError(f"{self.path} is compressed: unpack it into sayso watch -")
         try:
+            if not self.path.is_file() and self.path.exists():
+                raise InputError(
+                    f"{self.path} is no regular file: give a stream to standard input, as in "
+                    f"sayso watch - < {self.path}"
+                )
             return self.path.open("rb", buffering=0)
         except FileNotFoundError:
             raise InputError(f"{self.path} does not exist: check the name") from None
@@ -80,16 +80,15 @@ class GrowingLog:
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        for file in (self._file, self._newer):
-            if file is not None and str(self.path) != STDIN:
+        for file in (self._file, *self._newer):
+            if str(self.path) != STDIN:
                 file.close()
 
     # ---- places
 
     def _begin(self, offset: int, lines: int) -> None:
         """Read on from an offset of the open file."""
-        about = os.fstat(self._file.fileno())
-        self._place = LogPlace(about.st_dev, about.st_ino, offset, lines)
+        self._place = LogPlace(offset, lines)
         self._rest, self._dropped = b"", 0
         if not self.streams:
             self._file.seek(offset)
@@ -111,16 +110,14 @@ class GrowingLog:
     def _go_to(self, place: LogPlace) -> None:
         """Go on at a place: in this file, or in the one that it replaced."""
         if not self._holds(self._file, place):
-            old = self._earlier(place)
-            if old is None:
-                self.notices.append(
-                    f"{self.path} is not the file of the last stop, which is not beside it either: "
-                    "reading from the beginning; answers in between are missing"
+            files = self._rotated(place)
+            if not files:
+                raise InputError(
+                    f"{self.path} does not have the lines that were read last, and no file beside "
+                    "it does: name the log that this --state belongs to, or another --state to "
+                    "begin anew"
                 )
-                self._begin(0, 0)
-                return
-            self._file, self._newer = old, self._file
-            self._name_unread()
+            self._file, *self._newer = [*files, self._file]
         self._begin(place.offset, place.lines)
 
     def _holds(self, file: IO[bytes], place: LogPlace) -> bool:
@@ -128,22 +125,21 @@ class GrowingLog:
         size = os.fstat(file.fileno()).st_size
         return size >= place.offset and _digest(self._before(file, place.offset)) == place.mark
 
-    def _earlier(self, place: LogPlace) -> IO[bytes] | None:
-        """Return the file that was read before, if it was renamed beside this one."""
-        for other in sorted(self.path.absolute().parent.iterdir()):
-            if not other.name.startswith(self.path.name) or other.name == self.path.name:
-                continue
-            try:
-                about = other.stat()
-                if (about.st_dev, about.st_ino) != (place.device, place.file):
-                    continue
+    def _rotated(self, place: LogPlace) -> list[IO[bytes]]:
+        """Return the file that was read before, now beside this one, and those after it."""
+        files: list[IO[bytes]] = []
+        name = re.compile(re.escape(self.path.name) + ROTATED)
+        beside = [one for one in self.path.absolute().parent.iterdir() if name.fullmatch(one.name)]
+        with disk_errors(self.path, "read the older files of"):
+            for other in sorted(
+                filter(Path.is_file, beside), key=lambda one: one.stat().st_mtime_ns
+            ):
                 file = other.open("rb", buffering=0)
-            except OSError:
-                continue
-            if self._holds(file, place):
-                return file
-            file.close()
-        return None
+                if files or self._holds(file, place):
+                    files.append(file)
+                else:
+                    file.close()
+        return files
 
     # ---- lines
 
@@ -166,10 +162,10 @@ class GrowingLog:
                 piece = os.read(self._file.fileno(), PIECE)
                 if piece:
                     lines = self._take(piece)
-                elif self._newer is not None:
+                elif self._newer:
                     lines = self.take_rest()  # nobody will end this line
                     self._file.close()
-                    self._file, self._newer = self._newer, None
+                    self._file = self._newer.pop(0)
                     self._begin(0, 0)
                 else:
                     self.ended = True
@@ -196,28 +192,6 @@ class GrowingLog:
             rest = b""
         self._rest = rest
         return lines
-
-    def _name_unread(self) -> None:
-        """Name rotated files, younger than the one that is read first, which nobody reads."""
-        files = [os.fstat(file.fileno()) for file in (self._file, self._newer) if file is not None]
-        known = {(about.st_dev, about.st_ino) for about in files}
-        names = []
-        for other in sorted(self.path.absolute().parent.iterdir()):
-            rest = other.name.removeprefix(self.path.name)
-            if rest == other.name or not ROTATED.fullmatch(rest):
-                continue
-            try:
-                about = other.stat()
-            except OSError:
-                continue
-            younger = about.st_mtime_ns > files[0].st_mtime_ns
-            if younger and (about.st_dev, about.st_ino) not in known:
-                names.append(other.name)
-        if names:
-            self.notices.append(
-                f"{self.path} was rotated more than once since the last call: {', '.join(names)} "
-                "was not read, and its answers are missing"
-            )
 
 
 def _digest(text: bytes) -> str:

@@ -42,6 +42,10 @@ class RateHistory(msgspec.Struct):
             [a + int(b) for a, b in zip(held[1], all_, strict=True)],
         )
 
+    def correct(self, rate: str, answer: int, difference: int) -> None:
+        """Change the count of the stretch of an answer by 1 or -1."""
+        self.counts[rate][0][max(answer - 1, 0) // self.width] += difference
+
     def stretches(self, rate: str, most: int) -> list[tuple[int, int, int, int]]:
         """Return (first answer, last answer, count, n) of at most ``most`` stretches that have any.
 

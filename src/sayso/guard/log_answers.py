@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from sayso.datasets.answer_rows import (
     AnswerRow,
@@ -19,6 +22,7 @@ from sayso.datasets.answer_rows import (
 from sayso.datasets.columns import COLUMNS, columns_of, places_of
 from sayso.guard.errors import answer_error, states_value
 from sayso.guard.guard import GIVEN, Guard
+from sayso.harmless import line
 from sayso.judges.english.tokens import forget_texts
 from sayso.judges.judge import NO_VALUE, WITHHELD
 from sayso.judges.rules.judge import judge_rules
@@ -65,6 +69,10 @@ LABELS = {"S": 1.0, "NS": 0.0, "UNC": None, "OMIT": None}
 #: fields of a row whose values are told where they cannot be read
 READ_FIELDS = ("question", "answer", "answerable")
 SCORED_FIELDS = ("token_logprobs", "token_entropies", "samples", "stated_confidence")
+#: a time above this is one of milliseconds
+MILLISECONDS = 1e11
+#: what compares answers of each hour of the day with earlier ones of the same hour
+HOUR = "hour"
 EMPTY_LINE = "no answer, stance, score or label"
 
 
@@ -87,7 +95,8 @@ class Seen(NamedTuple):
 
     ``outcomes`` has 1 or 0 by rate. ``unread`` says why the answer could not be read. ``states``
     tells whether the answer states a value, ``labeled`` whether a label or a gold says that it is
-    right or wrong. A line that is no answer is a later label; ``late`` is its verdict, 1 or 0.
+    right or wrong. A line that is no answer is a later label. ``part`` is the part of the traffic
+    that the answer belongs to, ``None`` where the line does not tell.
     """
 
     outcomes: dict[str, int]
@@ -96,7 +105,7 @@ class Seen(NamedTuple):
     states: bool = True
     labeled: bool = False
     answers: bool = True
-    late: float | None = None
+    part: str | None = ""
 
 
 class OwnFields(NamedTuple):
@@ -113,11 +122,11 @@ class AnswerReader:
     The stance is that of the offline rules, without golds, unless the row has one of its own. The
     score is the row's own, or computed from what the row holds; no model is asked. ``columns``
     maps our names of fields to theirs; a name holds in each row that has it. ``unfound`` are those
-    that no row had yet.
+    that no row had yet. ``by`` names the parts of the traffic: "hour", or a field.
     """
 
-    def __init__(self, columns: Mapping[str, str], guard: Guard | None) -> None:
-        self.columns = dict(columns)
+    def __init__(self, columns: Mapping[str, str], guard: Guard | None, by: str = "") -> None:
+        self.columns, self.by = dict(columns), by
         self.unfound = dict(columns)
         self.guard = guard
         self.method = None if guard is None else SCORES.get(guard.file.score)
@@ -135,10 +144,23 @@ class AnswerReader:
         return found
 
     def id_and_time(self, row: Mapping[str, object]) -> tuple[object, object]:
-        """Return what a line of a log calls its answer, and when it came."""
+        """Return what a line of a log calls its answer, if it does, and when it came."""
         names = self.names(row) if self.columns else {}
         id = row.get(names.get("id", "id"))
-        return id, row.get(names.get("time", "time"))
+        blank = isinstance(id, str) and is_blank(id)
+        return None if blank else id, row.get(names.get("time", "time"))
+
+    def part(self, row: Mapping[str, object]) -> str | None:
+        """Return the part of the traffic that a row belongs to, ``None`` if it does not tell."""
+        if not self.by:
+            return ""
+        names = self.names(row) if self.columns else {}
+        if self.by == HOUR:
+            return hour_of(row.get(names.get("time", "time")))
+        value = row.get(names.get(self.by, self.by))
+        if isinstance(value, bool):
+            return str(value).lower()  # as a table has it
+        return line(str(value), 100) or None if isinstance(value, str | int | float) else None
 
     def of_line(self, row: dict[str, Any]) -> Seen:
         """Return what a line of a log counts as. Raises InputError for one that is no answer."""
@@ -167,7 +189,9 @@ class AnswerReader:
             return Seen(outcomes, bad=tuple(bad), labeled=own.right is not None)
         if own.right is None and not (isinstance(label, str) and label in LABELS):
             raise InputError(f"{EMPTY_LINE}{f' ({bad[0].why})' if bad else ''}")
-        return Seen({}, bad=tuple(bad), answers=False, late=own.right)
+        error = answer_error(None, own.right)
+        outcomes = {} if error is None else {"error": error}
+        return Seen(outcomes, bad=tuple(bad), labeled=error is not None, answers=False)
 
     def _our_columns(self, row: Mapping[str, object], names: Mapping[str, str]) -> dict[str, str]:
         """Return the names of the columns of answers."""
@@ -278,6 +302,21 @@ def _verdict(human: object, label: object, bad: list[BadValue]) -> float | None:
 
 def _bad_value(field: str, value: object, expected: str) -> BadValue:
     return BadValue(field, f"{field} is {str(value)[:40]!r}, expected {expected}")
+
+
+def hour_of(time: object) -> str | None:
+    """Return the hour of a time in UTC, 00 to 23; ``None`` for what is no time.
+
+    A time is a text of ISO 8601, in UTC if it has no zone, or seconds or milliseconds since 1970.
+    """
+    number = number_in(time)
+    if number is not None and number > MILLISECONDS:
+        time = number / 1000
+    try:
+        when = msgspec.convert(time, datetime, strict=False)
+        return f"{(when if when.tzinfo is None else when.astimezone(UTC)).hour:02}"
+    except (msgspec.ValidationError, OverflowError):
+        return None
 
 
 def number_in(value: object) -> float | None:

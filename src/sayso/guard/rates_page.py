@@ -18,6 +18,7 @@ from sayso.report.numbers import capital, percent
 from sayso.report.opening import PageOpening
 from sayso.report.page import sheet_page, write_index
 from sayso.report.sheet import Chart, Section, Sheet
+from sayso.storage.atomic import disk_errors
 
 #: points of a drawing; on a phone a third of them
 MOST_POINTS = 60
@@ -40,7 +41,7 @@ METHOD = "e-detectors (Shin, Ramdas and Rinaldo, arXiv 2203.03532) on exact boun
 
 
 def write_watch_page(place: Path, shown: WatchPage) -> None:
-    """Write the page. Raises InputError where another page stands."""
+    """Write the page. Raises InputError where another page stands, or none can be written."""
     summary, guard = shown.summary, shown.summary["guard"]
     made = [
         ("baseline", summary["against"]),
@@ -52,8 +53,9 @@ def write_watch_page(place: Path, shown: WatchPage) -> None:
         made.append((guard["file"], f"withdrawn on {guard['withdrawn']}. Reason: {guard['why']}"))
     log = summary["log"]
     text = sheet_page(watch_sheet(shown), made=[("Watch", made)], about=[("log", log)])
-    if write_index(place, text) is None:
-        raise InputError(f"--page {place} is not a page of sayso: give another name")
+    with disk_errors(place):
+        if write_index(place, text) is None:
+            raise InputError(f"--page {place} is not a page of sayso: give another name")
 
 
 def watch_sheet(shown: WatchPage) -> Sheet:

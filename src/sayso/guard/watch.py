@@ -17,7 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from sayso.guard.baseline import read_baseline
-from sayso.guard.changes import Watching, kept_state
+from sayso.guard.changes import ARRAY, Watching, kept_state
 from sayso.guard.choices import WatchOptions
 from sayso.guard.events import (
     alarm_event,
@@ -69,7 +69,7 @@ def watch(
     options = dataclasses.replace(options, rates=tuple(filter(None, rates)))
     _check_options(options)
     guard = _guard(earlier, options)
-    reader = AnswerReader(log_columns(options.columns), guard)
+    reader = AnswerReader(log_columns(options.columns), guard, options.by)
     baseline = read_baseline(earlier, options.method, reader)
     state = kept_state(options.state)
     watching = Watching(place, baseline, reader, options, state)
@@ -160,6 +160,7 @@ class _Loop:
 
     def run(self) -> None:
         """Read until the end, or until somebody says stop."""
+        self._draw()  # a page that cannot be written is told before anything is read
         for event in self.watching.state.alarms:  # of an earlier call that could not write
             if event.get("guard") == NOT_WITHDRAWN:
                 event["guard"] = self._withdrawn(event)
@@ -180,9 +181,6 @@ class _Loop:
             lines = []
         finally:
             self.stop.waiting = False
-        for text in self.source.notices:
-            self.tell(text)
-        self.source.notices.clear()
         return lines
 
     def _take(self, lines: Sequence[bytes | None]) -> None:
@@ -231,8 +229,12 @@ class _Loop:
         self.kept, self.changed = now, False
         if self.options.state is not None:
             self.watching.keep(self.options.state, self.source.place())
-        if self.options.page is not None and (urgent or now - self.drawn >= REDRAW):
+        if urgent or now - self.drawn >= REDRAW:
             self.drawn = now
+            self._draw()
+
+    def _draw(self) -> None:
+        if self.options.page is not None:
             rates_page.write_watch_page(self.options.page, watch_page(self.watching))
 
     def _end(self) -> None:
@@ -241,12 +243,17 @@ class _Loop:
         if self.source.ended and rest.strip():
             try:
                 self.watching.row(rest, 0)
-            except InputError:
-                self.tell("the last line is incomplete: it is left for the next time")
-            else:
+                whole = True
+            except InputError as error:
+                whole = str(error) == ARRAY
+            if whole:
                 self._take(self.source.take_rest())
-        if self.watching.bad and not self.watching.good:
+            else:
+                self.tell("the last line is incomplete: it is left for the next time")
+        if self.watching.state.bad_lines and not self.watching.good:
             raise self.watching.hopeless()
+        if self.source.ended and not self.watching.state.lines:
+            raise InputError(f"{self.watching.log} is empty: expected an answer on each line")
         self.changed = True
         self._keep(urgent=True)
         self.emit(summary_event(self.watching))

@@ -23,6 +23,8 @@ over the whole stream, however long it is.
 * **A baseline that was measured.** u is not known. It is the exact one-sided bound (Clopper and
   Pearson) of k of n earlier answers at half of alpha, and the alarm gets the other half: if the
   bound holds, a false alarm has at most alpha/2, and the bound fails with at most alpha/2.
+* **Traffic in parts**, such as hours of the day. Each part has a bound of its own, and an answer
+  the factor of its part. All bounds must hold, so they share the baseline's half of alpha.
 * **A baseline in clusters.** Answers about one entity are alike, so n of them say less than n
   independent ones. The bound is exact at the effective number (Korn and Graubard 1998), see
   :func:`independent_number`.
@@ -120,7 +122,7 @@ class AlarmState(msgspec.Struct):
     """What an alarm knows of its stream, small and flat: enough to go on after a stop.
 
     ``log_sums`` has the log of the weighted products of each alternative, ``None`` for 0.
-    ``recent`` are the last outcomes, as a text of 0 and 1.
+    ``recent`` are the last outcomes, as a text of 0 and 1 (:func:`likeliest_stretch`).
     """
 
     n: int = 0
@@ -134,37 +136,44 @@ class AlarmState(msgspec.Struct):
 class ChangeAlarm:
     """An alarm for a rise of a rate above ``bound``, with at most ``alpha`` of a false one.
 
-    ``bound`` is in 0..1, both ends excluded. ``alternatives`` are the rates that the products bet
-    on, all above the bound; by default :data:`ALTERNATIVES` between the bound and
-    :data:`HIGHEST`, closer to each other near the bound.
+    ``bound`` is in 0..1, both ends excluded, or one for each part of the traffic, (S,), such as an
+    hour of the day. The answers of a part whose bound is NaN say nothing. ``alternatives`` are the
+    rates that the products bet on, (K,) or (S, K), all above the bound; by default
+    :data:`ALTERNATIVES` between the bound and :data:`HIGHEST`, closer to each other near the bound.
     """
 
     def __init__(
         self,
-        bound: float,
+        bound: ArrayLike,
         alpha: float,
         *,
         alternatives: ArrayLike | None = None,
         every: int = EVERY,
         state: AlarmState | None = None,
     ) -> None:
-        if not 0 < bound < 1 or not 0 < alpha < 1:
-            raise ValueError(f"bound {bound} and alpha {alpha}: expected numbers between 0 and 1")
-        rates = np.asarray(
-            alternatives_above(bound) if alternatives is None else alternatives, dtype=np.float64
+        bounds = np.atleast_1d(np.asarray(bound, dtype=np.float64))
+        some = bounds[~np.isnan(bounds)]
+        if not some.size or not np.all((some > 0) & (some < 1)) or not 0 < alpha < 1:
+            raise ValueError(f"bound {bounds} and alpha {alpha}: expected numbers between 0 and 1")
+        rates = np.atleast_2d(
+            np.array([alternatives_above(one) for one in bounds])
+            if alternatives is None
+            else np.asarray(alternatives, dtype=np.float64)
         )
-        if not rates.size or not np.all((rates > bound) & (rates < 1)):
-            raise ValueError(f"alternatives {rates}: expected rates between {bound} and 1")
-        self.bound, self.alpha, self.every = bound, alpha, every
+        above = (rates > bounds[:, None]) & (rates < 1) | np.isnan(bounds)[:, None]
+        if not rates.size or not np.all(above):
+            raise ValueError(f"alternatives {rates}: expected rates between {bounds} and 1")
+        self.bounds, self.alpha, self.every = bounds, alpha, every
         self._threshold = -math.log(alpha)
-        self._of_one = np.log(rates) - math.log(bound)
-        self._of_none = np.log1p(-rates) - math.log1p(-bound)
-        self._share = -math.log(rates.size)
+        self._of_one = np.nan_to_num(np.log(rates) - np.log(bounds)[:, None])
+        self._of_none = np.nan_to_num(np.log1p(-rates) - np.log1p(-bounds)[:, None])
+        number = rates.shape[1]
+        self._share = -math.log(number)
         self.state = state or AlarmState()
         held = [-math.inf if x is None else x for x in self.state.log_sums]
-        self._log_sums = np.array(held or [-math.inf] * rates.size)
-        if self._log_sums.shape != rates.shape:
-            raise ValueError(f"a state of {len(held)} alternatives for {rates.size}")
+        self._log_sums = np.array(held or [-math.inf] * number)
+        if len(self._log_sums) != number:
+            raise ValueError(f"a state of {len(held)} alternatives for {number}")
 
     @property
     def rings(self) -> bool:
@@ -176,94 +185,60 @@ class ChangeAlarm:
         """The e-value so far: at most 1 on average without a change; the alarm is at 1/alpha."""
         return math.exp(min(self.state.log_evidence, 700.0))
 
-    def update(self, outcomes: ArrayLike) -> int | None:
+    def update(self, outcomes: ArrayLike, parts: ArrayLike | None = None) -> int | None:
         """Take the next answers, 1 or 0 each; return which of them raises the alarm, if one does.
 
-        The answer is exactly that at which the process crosses 1/alpha, whatever the number of
-        answers in one call. After the alarm nothing more is taken.
+        ``parts`` are the numbers of their bounds, by default 0. The answer is exactly that at which
+        the process crosses 1/alpha, whatever the number of answers in one call. After the alarm
+        nothing more is taken.
         """
         values = np.asarray(outcomes, dtype=np.uint8)
-        rung = None
-        for first in range(0, len(values), CHUNK):
-            chunk = values[first : first + CHUNK]
-            at = None if self.rings else self._advance(chunk)
-            if at is not None and rung is None:
-                rung = first + at
-        return rung
+        of = np.zeros(len(values), np.uint8) if parts is None else np.asarray(parts, np.uint8)
+        for first in range(0, 0 if self.rings else len(values), CHUNK):
+            at = self._advance(values[first : first + CHUNK], of[first : first + CHUNK])
+            if at is not None:
+                return first + at
+        return None
 
-    def _advance(self, values: NDArray[np.uint8]) -> int | None:
+    def _advance(self, values: NDArray[np.uint8], parts: NDArray[np.uint8]) -> int | None:
         """Take a chunk that is not empty; return the place of the alarm in it."""
-        quiet = self._quiet(values)
-        if quiet is not None:
-            self._keep(values, *quiet)
-            return None
-        logs, sums = self._log_evidence(values)
+        logs, sums = self._log_evidence(values, parts)
         over = np.flatnonzero(logs >= self._threshold)
         end = int(over[0]) + 1 if over.size else len(values)
-        self._keep(values[:end], sums[end - 1], float(logs[end - 1]))
+        state, kept = self.state, slice(max(end - KEPT_OUTCOMES, 0), end)
+        self._log_sums = sums[end - 1]
+        state.n += end
+        state.count += int(values[:end].sum())
+        state.log_evidence = float(logs[end - 1])
+        text = (values[kept] + 2 * parts[kept] + ord("0")).tobytes().decode("latin-1")
+        state.recent = (state.recent + text)[-KEPT_OUTCOMES:]
+        state.log_sums = [None if x == -math.inf else float(x) for x in self._log_sums]
         if over.size:
-            self.state.alarm_at = self.state.n
+            state.alarm_at = state.n
             return end - 1
         return None
 
-    def _keep(self, values: NDArray[np.uint8], sums: Floats, log_evidence: float) -> None:
-        """Take over what is known behind these answers."""
-        state = self.state
-        self._log_sums = sums
-        state.n += len(values)
-        state.count += int(values.sum())
-        state.log_evidence = log_evidence
-        text = (values[-KEPT_OUTCOMES:] + ord("0")).tobytes().decode()
-        state.recent = (state.recent + text)[-KEPT_OUTCOMES:]
-        state.log_sums = [None if x == -math.inf else float(x) for x in sums]
-
-    def _starts(self, size: int) -> tuple[NDArray[np.int64], Floats]:
-        """Return which of the next answers a product begins with, and the logs of their weights."""
-        starts = np.arange((-self.state.n) % self.every, size, self.every)
-        number = (self.state.n + starts) // self.every + 1
-        return starts, -np.log(number * (number + 1.0))
-
-    def _quiet(self, values: NDArray[np.uint8]) -> tuple[Floats, float] | None:
-        """Return sums and log evidence behind a chunk in which no alarm can be; else ``None``.
-
-        Within a stretch between two starts, no product grows more than if all ones came first. So
-        one row for each stretch is enough where the sum of these bounds stays below 1/alpha.
-        """
-        starts, weights = self._starts(len(values))
-        edges = starts if starts.size and not starts[0] else np.insert(starts, 0, 0)
-        ones = np.add.reduceat(values.astype(np.int64), edges)
-        before = np.cumsum(ones) - ones
-        logs = before[:, None] * self._of_one + (edges - before)[:, None] * self._of_none
-        first = len(edges) - len(starts)  # 1 where the chunk begins inside a stretch
-        terms = weights[:, None] - logs[first:]
-        sums = np.logaddexp.accumulate(np.vstack([self._log_sums[None], terms]), axis=0)
-        most = logs + sums[1 - first :] + ones[:, None] * self._of_one
-        if self._mixed(most, self.state.n + edges).max() >= self._threshold:
-            return None
-        total, size = int(before[-1] + ones[-1]), len(values)
-        end = sums[-1] + total * self._of_one + (size - total) * self._of_none
-        return end, float(self._mixed(end[None], np.array([self.state.n + size - 1]))[0])
-
-    def _log_evidence(self, values: NDArray[np.uint8]) -> tuple[Floats, Floats]:
+    def _log_evidence(
+        self, values: NDArray[np.uint8], parts: NDArray[np.uint8]
+    ) -> tuple[Floats, Floats]:
         """Return the log of the process after each answer, (T,), and of the sums behind it.
 
         With C the sums of log factors, W_t = exp(C_t) (W_0 + sum over starts s <= t of w_s /
-        exp(C_s)), for each alternative.
+        exp(C_s)), for each alternative. Start j has the weight w = 1/(j(j+1)).
         """
-        factors = np.where(values[:, None] == 1, self._of_one, self._of_none)
+        factors = np.where(values[:, None] == 1, self._of_one[parts], self._of_none[parts])
         after = np.cumsum(factors, axis=0)
-        starts, weights = self._starts(len(values))
-        terms = weights[:, None] - (after[starts] - factors[starts])
+        starts = np.arange((-self.state.n) % self.every, len(values), self.every)
+        number = (self.state.n + starts) // self.every + 1
+        terms = -np.log(number * (number + 1.0))[:, None] - (after[starts] - factors[starts])
         sums = np.logaddexp.accumulate(np.vstack([self._log_sums[None], terms]), axis=0)
         places = np.arange(len(values))
         weighted = after + sums[np.searchsorted(starts, places, side="right")]
-        return self._mixed(weighted, self.state.n + places), weighted
-
-    def _mixed(self, sums: Floats, places: NDArray[np.int64]) -> Floats:
-        """Return the log of the process from the sums at places, with the starts to come."""
-        highest = sums.max(axis=1)
-        total = highest + np.log(np.exp(sums - highest[:, None]).sum(axis=1)) + self._share
-        return np.asarray(np.logaddexp(total, -np.log(places // self.every + 2.0)))
+        # the starts to come count with their weights
+        to_come = -np.log((self.state.n + places) // self.every + 2.0)
+        highest = weighted.max(axis=1)
+        total = highest + np.log(np.exp(weighted - highest[:, None]).sum(axis=1)) + self._share
+        return np.logaddexp(total, to_come), weighted
 
     def since(self) -> ChangeSince:
         """Return the stretch up to now that speaks most against the bound.
@@ -271,7 +246,7 @@ class ChangeAlarm:
         The likelihood ratio of a rate of its own against the bound is largest for it, among the
         last :data:`KEPT_OUTCOMES` answers. Where no stretch lies above the bound, it is empty.
         """
-        return likeliest_stretch(self.state.recent, self.bound)
+        return likeliest_stretch(self.state.recent, self.bounds)
 
 
 def alternatives_above(bound: float) -> Floats:
@@ -282,18 +257,24 @@ def alternatives_above(bound: float) -> Floats:
     return np.asarray(odds / (1 + odds))
 
 
-def likeliest_stretch(recent: str, bound: float) -> ChangeSince:
-    """Return the end of a text of 0 and 1 whose rate speaks most against a bound."""
-    newest_first = np.frombuffer(recent.encode()[::-1], dtype=np.uint8) - ord("0")
-    n = np.arange(1, len(newest_first) + 1)
-    count = np.cumsum(newest_first, dtype=np.int64)
+def likeliest_stretch(recent: str, bounds: ArrayLike) -> ChangeSince:
+    """Return the end of a text of outcomes whose rate speaks most against their bounds.
+
+    A character stands for 0 or 1, and two more for each number of a bound before that of its part.
+    """
+    codes = np.frombuffer(recent.encode("latin-1")[::-1], dtype=np.uint8) - ord("0")
+    bound = np.atleast_1d(np.asarray(bounds, dtype=np.float64))[codes >> 1]
+    one, bound = (codes & 1)[~np.isnan(bound)], bound[~np.isnan(bound)]  # the newest first
+    n = np.arange(1, len(one) + 1)
+    count = np.cumsum(one, dtype=np.int64)
     if not len(n):
         return ChangeSince(0, 0)
     rate = count / n
     with np.errstate(divide="ignore", invalid="ignore"):
-        ones = np.where(count > 0, count * np.log(rate / bound), 0.0)
-        none = np.where(count < n, (n - count) * np.log((1 - rate) / (1 - bound)), 0.0)
-    gain = np.where(rate > bound, ones + none, 0.0)
+        ones = np.where(count > 0, count * np.log(rate), 0.0)
+        none = np.where(count < n, (n - count) * np.log(1 - rate), 0.0)
+    gain = ones + none - np.cumsum(np.where(one, np.log(bound), np.log1p(-bound)))
+    gain = np.where(rate > np.cumsum(bound) / n, gain, 0.0)
     at = int(np.argmax(gain))
     return ChangeSince(at + 1, int(count[at])) if gain[at] > 0 else ChangeSince(0, 0)
 
