@@ -299,9 +299,7 @@ def jackknifed_numbers(
 
 def _trials(said: Floats | None, sample: JackknifeSample) -> float:
     """Return how many labels of equal weight those are worth that count for a share."""
-    if said is None:
-        return math.inf
-    return effective_number(sample.shares()[np.isfinite(said)])
+    return math.inf if said is None else effective_number(sample.shares()[np.isfinite(said)])
 
 
 def _too_few(number: Corrected, of: str) -> Corrected:
