@@ -581,7 +581,7 @@ BUDGET = {
     "judges": 17_149,
     "engines": 12_181,
     "train": 6_843,
-    "metrics": 9_423,
+    "metrics": 9_421,
     "runs": 6_839,
     "datasets": 5_838,
     "report": 4_318,
