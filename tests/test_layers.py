@@ -99,7 +99,8 @@ CIRCLES = {
 #: where a protocol may be called by its name, besides its own package and PROTOCOLS
 NAMING = {
     "protocols/__init__.py": "PROTOCOLS itself",
-    "runs/from_files.py": "texts from files are a run of self_known",
+    "runs/run.py": "sayso.factuality is a run of self_known",
+    "runs/texts.py": "texts on record are read as self_known reads a model's",
     "runs/draws.py": "further draws of uncle's questions, whose claims self_known checks",
     "train": "training starts from an uncle run and is measured by uncle",
     "guard/labeled.py": "a guard is fitted on a run that computes scores of answers",
@@ -464,7 +465,7 @@ WIDE = {
     "report/page.py:sheet_page": "a page of any sheet, by keyword",
     "options.py:option": "what a field says of itself, by keyword",
     "runs/costs.py:open_priced": "how a model is opened, and what it may cost",
-    "runs/from_files.py:factuality": "a public function: how texts are measured, by keyword",
+    "runs/run.py:factuality": "a public function: how texts are measured, by keyword",
     "runs/run.py:run": "a public function: the flags of sayso run",
     "runs/tools.py:__init__": "the flags that say which tools scores may use",
     "score_files/score.py:score": "a public function: arrays of one answer, by keyword",
@@ -500,6 +501,8 @@ def test_functions_of_many_parameters_have_a_reason() -> None:
 #: names them once (a protocol's parts, scores, question sets, engines, formats of answers) are such
 #: by design
 ALONE = {
+    "sayso.keywords": "written from the options of a run",
+    "sayso.protocols.coherence": "signs that a model does not answer at all, read of any run",
     "sayso.protocols.faithfulness.asks": "what is asked, beside the steps that ask it",
     "sayso.guard.labeled": "labeled answers of a run or a file, which a guard is fitted on",
     "sayso.judges.rules.slots": "which value of a text answers, apart from which agrees",
@@ -585,12 +588,12 @@ BUDGET = {
     "runs": 6_839,
     "datasets": 5_838,
     "report": 4_318,
-    "cli": 3_865,
+    "cli": 3_823,
     "wikidata": 4_496,
     "people": 3_693,
     "guard": 3_798,
     "score_files": 3_048,
-    "studies": 2_238,
+    "studies": 2_219,
     "scores": 3_037,
     "storage": 2_486,
     "checks": 1_741,

@@ -29,8 +29,8 @@ from sayso.options import (
     given,
 )
 from sayso.protocols import PROTOCOLS
-from sayso.runs.from_files import OF_TEXTS
 from sayso.runs.job import Job
+from sayso.runs.run import OF_TEXTS
 from sayso.studies.grid import FLAGS
 from support import keywords
 

@@ -30,7 +30,7 @@ from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.stored import stored_run
 from sayso.records import Estimate, slice_of
 from sayso.report.numbers import percent, plain_number, range_of
-from sayso.runs.from_files import factuality
+from sayso.runs.run import factuality
 from sayso.storage.run_folder import RunFolder
 
 SYSTEMS = ("ChatGPT", "InstructGPT", "PerplexityAI")

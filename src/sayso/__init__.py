@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from sayso.records import InputError as InputError
     from sayso.runs.compare import compare as compare
     from sayso.runs.export import export as export
-    from sayso.runs.from_files import factuality as factuality
     from sayso.runs.measure import measure as measure
     from sayso.runs.recorded import open_answers as open_answers
+    from sayso.runs.run import factuality as factuality
     from sayso.runs.run import run as run
     from sayso.score_files.leaderboard import leaderboard as leaderboard
     from sayso.score_files.score import score as score
@@ -53,7 +53,7 @@ _PUBLIC = {
     "agreement": "sayso.people.agreement:agreement",
     "correct": "sayso.people.corrected:correct",
     "export": "sayso.runs.export:export",
-    "factuality": "sayso.runs.from_files:factuality",
+    "factuality": "sayso.runs.run:factuality",
     "judge_check": "sayso.checks.judge:judge_check",
     "judge_rules": "sayso.judges.rules.judge:judge_rules",
     "judge_rules_long": "sayso.judges.rules.judge:judge_rules_long",

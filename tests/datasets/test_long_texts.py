@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sayso.datasets.long_texts import GivenClaim, GivenSentence, Squeezed, read_texts
 from sayso.records import InputError
-from sayso.runs.from_files import texts_by_model
+from sayso.runs.texts import texts_by_model
 from support.tables import tabled
 
 

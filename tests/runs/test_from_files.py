@@ -19,8 +19,8 @@ from sayso.protocols.self_known.measure import RULES_CHECK
 from sayso.protocols.self_known.report import SelfKnownResults, along_chart, first_table
 from sayso.records import Claim, Estimate, Generation, InputError, Passage, Verdict, signature_text
 from sayso.report.number_tables import undefined_reasons
-from sayso.runs.from_files import factuality
 from sayso.runs.result import Result
+from sayso.runs.run import factuality
 from sayso.storage.run_folder import RunFolder
 
 

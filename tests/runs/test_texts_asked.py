@@ -23,15 +23,11 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.records import Estimate, InputError, Request, Verdict, signature_text
 from sayso.runs.costs import BudgetSpent
-from sayso.runs.from_files import (
-    TextsOf,
-    estimate_texts,
-    factuality,
-    measure_texts,
-    texts_by_model,
-)
+from sayso.runs.dry_run import estimate_job
 from sayso.runs.job import Job
 from sayso.runs.result import Result
+from sayso.runs.run import execute_job, factuality
+from sayso.runs.texts import TextsOf, texts_by_model
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.report import layout_tables
 from sayso.studies.results import of_folders
@@ -185,9 +181,9 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     file = write(tmp_path, "one.jsonl", [text("Mira Toll", "SN")])
     engine = ScriptedEngine(judge, name="judge")
     job = Job(protocol="self_known", data="texts", model=ScriptedEngine(reply, name="m"),
-              judge=engine, cache=tmp_path / "cache",
+              judge=engine, cache=tmp_path / "cache", texts=texts_in(file),
               options=self_known.Settings(modes="qa", resamples=100))  # fmt: skip
-    before = estimate_texts(texts_in(file), job)
+    before = estimate_job(job)
     assert [(s.who, s.name, s.requests.low, s.cached) for s in before.stages] == [
         ("judge", "claims", 1, 0),
         ("model", "self-qa", 4, 0),
@@ -200,7 +196,7 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     assert "questions:judge#p" in signature_text(
         result.get("SK", method="plain", mode="qa").signature
     )
-    after = estimate_texts(texts_in(file), job)
+    after = estimate_job(job)
     assert [(s.name, s.requests.low, s.cached) for s in after.stages] == [
         ("claims", 1, 1),
         ("self-qa", 4, 4),
@@ -209,7 +205,7 @@ def test_the_judge_makes_the_questions(tmp_path: Path) -> None:
     bare = write(tmp_path, "two.jsonl", [{"topic": "Jo", "text": "Jo won a prize."}])
     wiki = str(write(tmp_path, "wiki.jsonl", [{"title": "Jo", "text": "Jo."}]))
     options = self_known.Settings(modes="qa", resamples=100, knowledge=wiki)
-    unknown = estimate_texts(texts_in(bare), dataclasses.replace(job, options=options))
+    unknown = estimate_job(dataclasses.replace(job, options=options, texts=texts_in(bare)))
     ranges = {(s.who, s.name): s.requests for s in unknown.stages}
     assert ranges["judge", "claims"].low >= 2  # splits, and checks
     assert ranges["model", "self-qa"] == (0, 2)
@@ -260,8 +256,8 @@ def test_a_dry_run_knows_the_labeled_claims_and_asks_nobody(tmp_path: Path) -> N
     def plan(**fields: Any) -> list[tuple[str, float, float, int]]:
         options = self_known.Settings(resamples=100, **fields)
         job = Job(protocol="self_known", data="texts", model=asked, options=options,
-                  cache=tmp_path / "cache")  # fmt: skip
-        stages = estimate_texts(texts_in(file), job).stages
+                  cache=tmp_path / "cache", texts=texts_in(file))  # fmt: skip
+        stages = estimate_job(job).stages
         return [(s.name, s.requests.low, s.requests.high, s.cached) for s in stages]
 
     assert plan() == [
@@ -404,8 +400,8 @@ def test_correlations_across_models(tmp_path: Path) -> None:
     for own in texts_by_model(files):
         out = tmp_path / "runs" / own.system.name
         job = Job(protocol="self_known", data="texts", model=model(by_name), options=options,
-                  cache=tmp_path / "cache", out=out)  # fmt: skip
-        measure_texts(own, job)
+                  cache=tmp_path / "cache", out=out, texts=own)  # fmt: skip
+        execute_job(job)
     study = of_folders([tmp_path / "runs"], resamples=100)
     (table,) = layout_tables(study, "self-known-correlations")
     found = {labels: entries for labels, entries in table.rows if labels[0] == "across models"}

@@ -35,10 +35,10 @@ from sayso.report.terminal import say
 from sayso.runs.compare import compare as compare_runs
 from sayso.runs.compare import number_words, sides_of
 from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
-from sayso.runs.job import Job, check, with_period
+from sayso.runs.job import Job, check, load_data, one_period
 from sayso.runs.measure import load_run
 from sayso.runs.measure import measure as measure_run
-from sayso.runs.recorded import RecordedEngine, slug
+from sayso.runs.recorded import slug
 from sayso.runs.result import Result, lost_answers, sheet_of, shown_examples, shown_run
 from sayso.runs.run import execute_job
 from sayso.storage.atomic import can_write, place_inside
@@ -48,26 +48,52 @@ from sayso.train.result import is_training, read_training
 if TYPE_CHECKING:
     from sayso.people import corrected as people
     from sayso.report import corrected
-    from sayso.runs import from_files
+    from sayso.runs import texts as recorded_texts
     from sayso.studies import report as study_report
     from sayso.studies import results as study_results
     from sayso.train import report as training_report
 else:  # few runs need them
-    from_files = Later("sayso.runs.from_files")
+    recorded_texts = Later("sayso.runs.texts")
     people, corrected = Later("sayso.people.corrected"), Later("sayso.report.corrected")
     study_report, study_results = Later("sayso.studies.report"), Later("sayso.studies.results")
     training_report = Later("sayso.train.report")
 
 
 def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:
-    """Run one protocol; return the exit code."""
-    if common.answers:
-        return _run_answers(common, plan, options)
-    job, files = common.job(plan.name, options), common.files
+    """Run one protocol, of answers on record once for each model; return the exit code."""
+    jobs = _jobs_of(common, plan, options)
+    several = len(jobs) > 1
+    if several:
+        _check_several(common)
     if common.dry_run:
-        return _price(job, json=common.json)
-    shown = ShowOptions(common.json, verbose=common.verbose, figures=files)
-    return _exit_code([_run(job, shown)])
+        plans = {_recorded_name(job): _estimate(job) for job in jobs}
+        if common.json:
+            print(json_text([*plans.values()] if several else next(iter(plans.values()))))
+        else:
+            _show_plans(plans)
+        return 0
+    done, _ = _run_jobs(
+        jobs, ShowOptions(common.json, several, common.verbose, not several, common.files)
+    )
+    if several:
+        _show_runs(done, common.out, json=common.json)
+    return _exit_code(done)
+
+
+def _jobs_of(common: RunFlags, plan: Protocol, options: Any) -> list[Job]:
+    """Return the jobs of a command: one, or one for each model whose answers are on record."""
+    if not common.answers:
+        return [common.job(plan.name, options)]
+    if "texts" in plan.needs:
+        return list(_jobs_of_texts(common, plan, options))
+    return common.recorded_jobs(plan.name, options)
+
+
+def _recorded_name(job: Job) -> str:
+    """Return whose answers a job has on record; "" where a model is asked."""
+    if job.texts is not None:
+        return job.texts.system.name
+    return job.recorded.name if job.recorded is not None else ""
 
 
 def _exit_code(done: Sequence[Result]) -> int:
@@ -82,55 +108,29 @@ def _exit_code(done: Sequence[Result]) -> int:
     return 1 if lost else 0
 
 
-def _run_answers(common: RunFlags, plan: Protocol, options: Any) -> int:
-    """Run a protocol on answers that exist, a run for each model in the files."""
-    texts = list(texts_of(common, plan, options)) if "texts" in plan.needs else []
-    jobs = [] if "texts" in plan.needs else common.recorded_jobs(plan.name, options)
-    several = len(texts) + len(jobs) > 1
-    if several:
-        _check_several(common)
-    if common.dry_run:
-        plans = [from_files.estimate_texts(own, job) for own, job in texts] + [
-            _estimate(job) for job in jobs
-        ]
-        _show_plans(plans, json=common.json)
-        return 0
-    done = []
-    for number, (own, job) in enumerate(texts, 1):
-        _note_record(number, len(texts), own.system.name, len(own.system.texts))
-        done.append(_measure(own, job, common, several))
-    done += _run_suited(jobs, common)
-    if several:
-        _show_runs(done, common.out, json=common.json)
-    return _exit_code(done)
+def _run_jobs(jobs: Sequence[Job], shown: ShowOptions) -> tuple[list[Result], list[str]]:
+    """Run the jobs of one command; return the results, and why some of them are left out.
 
-
-def _run_suited(jobs: Sequence[Job], common: RunFlags) -> list[Result]:
-    """Run jobs of several models, without those whose answers do not suit the protocol.
-
-    Raises Unsuited where none does.
+    Raises Unsuited where no data suit.
     """
     done: list[Result] = []
-    reasons: list[Unsuited] = []
+    left_out: list[Unsuited] = []
     for number, job in enumerate(jobs, 1):
         try:
-            check(job)  # a mistake is one line
-            if isinstance(job.model, RecordedEngine):
-                _note_record(number, len(jobs), job.model.name, len(job.model.model.rows))
-            done.append(_run(job, _shown(common, len(jobs) > 1)))
+            if whose := _recorded_name(job):
+                check(job)  # a mistake is one line
+                answers = load_data(job).questions
+                place = f"model {number} of {len(jobs)}: " if len(jobs) > 1 else ""
+                many = f"{len(answers):,} answer{'s' * (len(answers) != 1)}"
+                print_note(f"{place}{whose}, {many} in the files")
+            done.append(_run(job, shown))
         except Unsuited as reason:
-            reasons.append(reason)
-    if jobs and not done:
-        raise reasons[0]
-    for one in reasons:
+            left_out.append(reason)
+    if not done:
+        raise left_out[0]
+    for one in left_out:
         print_note(f"left out: {one}")
-    return done
-
-
-def _note_record(number: int, total: int, name: str, answers: int) -> None:
-    """Say whose answers are judged and measured now."""
-    place = f"model {number} of {total}: " if total > 1 else ""
-    print_note(f"{place}{name}, {answers:,} answer{'s' * (answers != 1)} in the files")
+    return done, [str(one) for one in left_out]
 
 
 def _check_several(common: RunFlags) -> None:
@@ -153,14 +153,14 @@ def _run_all_answers(common: RunFlags) -> int:
         own, options = dataclasses.replace(common, out=out), plan.Settings()
         try:
             if "texts" in plan.needs and not any(
-                t.system.labeled for t in from_files.texts_by_model(own.answers)
+                t.system.labeled for t in recorded_texts.texts_by_model(own.answers)
             ):
                 raise Unsuited(
                     f"{name} needs labeled claims of long texts, and the files have none"
                 )
             if not common.json:
                 print(f"{name}:")
-            codes.append(_run_answers(own, plan, options))
+            codes.append(run_one(own, plan, options))
         except InputError as reason:  # files of short answers are none of texts
             left_out.append(str(reason))
             print_note(f"left out: {reason}")
@@ -169,16 +169,14 @@ def _run_all_answers(common: RunFlags) -> int:
     return max(codes)
 
 
-def texts_of(
-    common: RunFlags, plan: Protocol, options: Any
-) -> Iterator[tuple[from_files.TextsOf, Job]]:
-    """Yield the texts of each model in files of texts, and how they are measured."""
+def _jobs_of_texts(common: RunFlags, plan: Protocol, options: Any) -> Iterator[Job]:
+    """Yield a job for each model in files of long texts."""
     if common.data:
         raise InputError("--answers replaces --data: leave --data out")
     if not common.model:
         options = dataclasses.replace(options, modes="none")
-    models = from_files.texts_by_model(common.answers, common.columns)
-    lacking = [from_files.lacking_claims(own, options) for own in models]
+    models = recorded_texts.texts_by_model(common.answers, common.columns)
+    lacking = [recorded_texts.lacking_claims(own, options) for own in models]
     if lacking and all(lacking):
         raise Unsuited(lacking[0])
     job = dataclasses.replace(common.job(plan.name, options), data="texts", model=common.model)
@@ -188,7 +186,7 @@ def texts_of(
             if common.out and len(models) > 1
             else common.out
         )
-        yield own, dataclasses.replace(job, out=folder)
+        yield dataclasses.replace(job, out=folder, texts=own)
 
 
 class ShowOptions(NamedTuple):
@@ -204,30 +202,14 @@ class ShowOptions(NamedTuple):
     figures: Wanted = Wanted()
 
 
-def _shown(common: RunFlags, several: bool) -> ShowOptions:
-    """Return how a run is shown: of several, only what all of them say."""
-    return ShowOptions(common.json, several, common.verbose, not several, common.files)
-
-
-def _measure(texts: from_files.TextsOf, job: Job, common: RunFlags, several: bool) -> Result:
-    """Measure the texts of one model."""
-    with Bars() as bars:
-        result = from_files.measure_texts(texts, job, progress=bars)
-        page = _page_of(result, bars)
-    _finish(result, page, _shown(common, several))
-    return result
-
-
-def _show_plans(plans: Sequence[RunEstimate], *, json: bool) -> None:
-    if json:
-        print(json_text(plans if len(plans) > 1 else plans[0]))
-        return
-    for plan in plans:
+def _show_plans(plans: Mapping[str, RunEstimate], about: str = "") -> None:
+    """Print what some jobs would ask, and the sum of several, which is ``about`` them."""
+    for name, plan in plans.items():
         if len(plans) > 1:
-            print(f"{plan.model}:")
+            print(f"{name}:")
         print(plan_text(plan))
     if len(plans) > 1:
-        print(total_text(total_of(plans)))
+        print(about + total_text(total_of(plans.values())))
 
 
 #: folders of runs that are named
@@ -237,10 +219,7 @@ MOST_LISTED = 8
 def _show_runs(done: Sequence[Result], out: Path | None, *, json: bool) -> None:
     """Print the main numbers of several models, a row for each."""
     if json:
-        named = {
-            r.manifest.shown_model: [msgspec.structs.asdict(e) for e in r.estimates] for r in done
-        }
-        print(json_text(named))
+        print(json_text({r.manifest.shown_model: _plain(r) for r in done}))
         return
     shared = [n for n in done[0].manifest.notices if all(n in r.manifest.notices for r in done)]
     for notice in shared:
@@ -312,19 +291,19 @@ def _estimate(job: Job, seen: set[bytes] | None = None) -> RunEstimate:
         return estimate_job(job, seen, bars)
 
 
-def _price(job: Job, *, json: bool) -> int:
-    """Price a job, and print what it would ask."""
-    plan = _estimate(job)
-    print(json_text(plan) if json else plan_text(plan))
-    return 0
-
-
 def _run(job: Job, shown: ShowOptions) -> Result:
     """Run a job, write its page and its figures, and print its numbers."""
     with Bars() as bars:
         result = execute_job(job, bars)
-        page = _page_of(result, bars)
-    _finish(result, page, shown)
+        bars.doing("writing the page")
+        page = reports.write(result.path)
+    for notice in result.manifest.notices if shown.notices else ():
+        print_note(notice)
+    if not shown.quiet:
+        show(result, json=shown.json, page=page, verbose=shown.verbose)
+    if shown.figures.formats:
+        written = reports.write_figures(result.path, shown.figures)
+        note_figures(written, result.path / FIGURES)
     return result
 
 
@@ -338,27 +317,15 @@ def _compare_many(runs: Sequence[Path], flags: CompareFlags) -> None:
         study_report.render_study(found, Console())
 
 
-def _page_of(result: Result, bars: Bars) -> Path | None:
-    """Write the page of a run; return its file."""
-    bars.doing("writing the page")
-    return reports.write(result.path)
-
-
-def _finish(result: Result, page: Path | None, shown: ShowOptions) -> None:
-    """Print a run's notices, write its figures, and print the result with its page."""
-    for notice in result.manifest.notices if shown.notices else ():
-        print_note(notice)
-    if not shown.quiet:
-        show(result, json=shown.json, page=page, verbose=shown.verbose)
-    if shown.figures.formats:
-        written = reports.write_figures(result.path, shown.figures)
-        note_figures(written, result.path / FIGURES)
+def _plain(result: Result) -> list[dict[str, Any]]:
+    """Return the numbers of a run as plain values."""
+    return [msgspec.structs.asdict(e) for e in result.estimates]
 
 
 def show(result: Result, *, json: bool, page: Path | None, verbose: bool = False) -> None:
     """Print a finished run as a table, or every number of it as JSON."""
     if json:
-        print(json_text([msgspec.structs.asdict(e) for e in result.estimates]))
+        print(json_text(_plain(result)))
     else:
         reports.render_run(
             result.estimates,
@@ -376,42 +343,33 @@ def run_every(common: RunFlags) -> int:
     if common.answers:
         return _run_all_answers(common)
     tell(f"running {', '.join(PROTOCOLS)}")
-    results: dict[str, object] = {}
-    done: list[Result] = []
-    left_out: list[str] = []
-    plans: list[RunEstimate] = []
-    seen: set[bytes] = set()
-    jobs, period = with_period(list(_job_of_each(common)))
-    for job in jobs:
-        name = job.protocol
-        try:
-            if common.dry_run:
-                if not common.json:
-                    print(f"{name}:")
-                plans.append(_estimate(job, seen))
-                results[name] = msgspec.to_builtins(plans[-1])
-                if not common.json:
-                    print(plan_text(plans[-1]))
-                continue
-            quiet = not common.verbose or common.json
-            done.append(_run(job, ShowOptions(False, quiet, common.verbose, figures=common.files)))
-            results[name] = [msgspec.structs.asdict(e) for e in done[-1].estimates]
-        except Unsuited as reason:
-            left_out.append(str(reason))
-            tell(f"left out: {reason}")
-    if period is not None and not common.dry_run:
-        period.end()
-    if done:
-        _summarise(done, left_out, quiet=common.json)
+    with one_period(list(_job_of_each(common)), asks=not common.dry_run) as jobs:
+        if common.dry_run:
+            _price_every(jobs, json=common.json)
+            return 0
+        quiet = not common.verbose or common.json
+        shown = ShowOptions(False, quiet, common.verbose, figures=common.files)
+        done, left_out = _run_jobs(jobs, shown)
+    _summarise(done, left_out, quiet=common.json)
     if common.json:
-        print(json_text(results))
-    elif common.dry_run:
-        print(
-            "Requests that several protocols share are paid for once and counted for the first "
-            "of them."
-        )
-        print(total_text(total_of(plans)))
+        print(json_text({", ".join(r.manifest.protocols): _plain(r) for r in done}))
     return _exit_code(done)
+
+
+def _price_every(jobs: Sequence[Job], *, json: bool) -> None:
+    """Print what every protocol would ask; what several of them ask is counted once."""
+    plans: dict[str, RunEstimate] = {}
+    seen: set[bytes] = set()
+    for job in jobs:
+        try:
+            plans[job.protocol] = _estimate(job, seen)
+        except Unsuited as reason:
+            print_note(f"left out: {reason}")
+    if json:
+        print(json_text(plans))
+        return
+    shared = "Requests that several protocols share are paid for once and counted for the first"
+    _show_plans(plans, f"{shared} of them.\n")
 
 
 def measure(run: Path, flags: ShownFlags, settings: Mapping[str, Any]) -> None:

@@ -29,12 +29,10 @@ from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle.settings import ANSWER_SAMPLE, answer_limits
 from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
 from sayso.runs.dry_run import RunEstimate, estimate_walk
-from sayso.runs.job import Job, discard, open_folder
-from sayso.runs.judge import OpenJudge
-from sayso.runs.rehearsal import Rehearsed
-from sayso.runs.run import OpenJob, further_models, manifest_of, open_job
-from sayso.runs.stages import FolderRun, now
-from sayso.runs.tools import KnowledgeSources
+from sayso.runs.job import Job, open_folder
+from sayso.runs.run import OpenJob, manifest_of, open_job, rehearsed
+from sayso.runs.stages import FolderRun
+from sayso.runs.tools import RunTools
 from sayso.storage.run_folder import RunFolder
 
 #: the stage of further paragraphs at T > 0
@@ -74,30 +72,19 @@ def ask_draws(
         if not steps:
             return folder
         known = knowledge_of(data, evidence)[0] if evidence else data.questions
-        sources = KnowledgeSources(known, job.cache_folder)
-        work = FolderRun(
-            folder,
-            data.questions,
-            manifest,
-            model=opened.model,
-            judge=OpenJudge(opened.judge, opened.judge_engine),
-            search=sources.search,
+        tools = RunTools(known, job.cache_folder)
+        run = FolderRun(
+            folder, data.questions, manifest, model=opened.model, judge=opened.judge, tools=tools
         )
-        folder.write("questions", data.questions, Question)
-        folder.write_manifest(manifest)
+        run.begin()
         try:
-            with contextlib.closing(sources):
-                walk(steps, work)
+            with contextlib.closing(tools):
+                walk(steps, run)
         except BaseException:
-            if new and not folder.tables("generations"):
-                with contextlib.suppress(OSError):
-                    discard(folder)
+            run.give_up()
             raise
-        notices = (*manifest.notices, *work.notices, *sources.notices)
-        timings = {**manifest.timings, **work.timings}
-        folder.write_manifest(
-            msgspec.structs.replace(manifest, finished=now(), timings=timings, notices=notices)
-        )
+        run.timings = {**manifest.timings, **run.timings}
+        run.finish(notices=(*manifest.notices, *run.notices, *tools.sources.notices))
     return folder
 
 
@@ -106,11 +93,7 @@ def price_draws(job: Job, data: Dataset, *, paragraphs: int = 0, evidence: str =
     with open_job(job, learn=False) as held:
         opened = held._replace(data=data)
         steps = draw_steps(opened, paragraphs, evidence)
-        with contextlib.closing(further_models(opened, learn=False)) as further:
-            judge = OpenJudge(opened.judge, opened.judge_engine)
-            manifest = manifest_of(opened)
-            of = Rehearsed(job, manifest, data.questions, opened.model, judge, further)
-            return estimate_walk(of, steps, asks=first_asks(steps))
+        return estimate_walk(rehearsed(opened), steps, asks=first_asks(steps))
 
 
 def draw_steps(opened: OpenJob, paragraphs: int, evidence: str) -> list[Step]:

@@ -5,7 +5,6 @@ How many tokens requests take is estimated from answers of their kind so far, or
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 import random
@@ -25,20 +24,18 @@ from sayso.protocols.protocol import Ask, Step, first_asks
 from sayso.records import Generation, InputError, Question, Request, Usage, request_key
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes
-from sayso.runs.job import Job, check_out, unused_prompts, with_period
+from sayso.runs.job import Job, unused_prompts, world_caution
 from sayso.runs.judge import CheckedJudge, OpenJudge, holds_to_schema, judging_model
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.rehearsal import Rehearsal, Rehearsed, rehearse
 from sayso.runs.run import (
     OpenJob,
     check_folders,
-    further_models,
-    manifest_of,
     open_job,
+    rehearsed,
     shaped,
     size_of,
     unlisted,
-    world_caution,
 )
 
 #: English text has 3 to 5 characters per token; a chat template adds up to 40 tokens to a prompt
@@ -214,19 +211,19 @@ def estimate_job(
     Raises InputError, also for a run folder and other runs that the run would refuse.
     """
     seen = set() if seen is None else seen
-    check_out(job)
-    (job,), _ = with_period([job])
     with open_job(job, progress, learn=False) as opened:
         check_folders(opened, later)
-        every, chosen, seed = opened.data.questions, job.settings, job.request_seed
-        first = shaped(first_asks(job.plan.steps(every, chosen, seed)), opened.model)
+        job = opened.job
+        every = opened.data.questions
+        first = shaped(first_asks(job.steps(every)), opened.model)
         asks, recorded = _on_record(opened, first)
         questions, scale = _sampled(job, every)
-        steps = job.plan.steps(questions, chosen, seed)
-        with contextlib.closing(further_models(opened, learn=False)) as further:
-            judge = OpenJudge(opened.judge, opened.judge_engine)
-            of = Rehearsed(job, manifest_of(opened), questions, opened.model, judge, further)
-            plan = estimate_walk(of, steps, asks=asks, recorded=recorded, scale=scale, seen=seen)
+        plan = estimate_walk(
+            rehearsed(opened, questions), job.steps(questions), asks=asks, recorded=recorded,
+            scale=scale, seen=seen,
+        )  # fmt: skip
+        if job.texts is not None:
+            return plan
         told = [f"data {opened.data.name}, {size_of(opened.data)}", *opened.data.notices]
         lacking = not any(q.golds and q.answerable is not False for q in opened.data.short)
         told.insert(0 if lacking else 1, purposes_text(job, opened.data))
@@ -323,7 +320,7 @@ def _sampled(job: Job, questions: Sequence[Question]) -> tuple[Sequence[Question
     """Return the questions that are rehearsed, those of some entities, and how many times more
     there are."""
     entities = sorted({(q.domain, q.entity) for q in questions})
-    if len(entities) <= SAMPLED:
+    if len(entities) <= SAMPLED or job.texts is not None:
         return questions, 1.0
     chosen = set(random.Random(job.seed).sample(entities, SAMPLED))
     some = [q for q in questions if (q.domain, q.entity) in chosen]
@@ -433,7 +430,7 @@ def _ranges(open_judge: OpenJudge, scale: float) -> list[str]:
 
 def _asked_again(opened: OpenJob, asks: Sequence[Ask]) -> list[StageEstimate]:
     """Return the stage that asks cached prompts again, to see whether the model is the same."""
-    if isinstance(opened.job.model, RecordedEngine):
+    if opened.job.recorded:
         return []
     chosen = probes(asks, opened.model, opened.job.begun)
     if not chosen:
@@ -445,7 +442,9 @@ def _asked_again(opened: OpenJob, asks: Sequence[Ask]) -> list[StageEstimate]:
     )
     number = Range(len(chosen), len(chosen))
     name = "cached prompts again"
-    return [make_stage("model", name, number, 0, (prompt, completion), opened.price, "answers")]
+    return [
+        make_stage("model", name, number, 0, (prompt, completion), opened.model.price, "answers")
+    ]
 
 
 def _on_record(opened: OpenJob, asks: list[Ask]) -> tuple[list[Ask], list[Generation]]:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -27,6 +27,7 @@ from sayso.engines.ray.engine import RaySettings
 from sayso.harmless import line
 from sayso.judges.judge import Judge, engine_of
 from sayso.judges.model.prompts import judge_prompt_uses
+from sayso.later import Later
 from sayso.options import (
     OPTIONS,
     AskingOptions,
@@ -46,9 +47,9 @@ from sayso.options import (
 )
 from sayso.progress import Progress
 from sayso.protocols import PROTOCOLS, protocol_named, settings
-from sayso.protocols.protocol import Protocol, Unsuited, setting_text
+from sayso.protocols.protocol import Protocol, Step, Unsuited, setting_text
 from sayso.records import InputError, Question, content_id
-from sayso.runs.asking import REQUEST_SETTINGS, asking_settings, request_shaper
+from sayso.runs.asking import REQUEST_SETTINGS, Shape, asking_settings, request_shaper
 from sayso.runs.costs import is_endpoint, is_local
 from sayso.runs.freshness.ages import Period, ago
 from sayso.runs.judge import JudgeOptions, check_given, check_judge, is_judge, judging_model
@@ -59,8 +60,14 @@ from sayso.runs.tools import chosen_nli
 from sayso.storage.atomic import check_outside_git, disk_errors, one_writer
 from sayso.storage.cache import default_cache_folder
 from sayso.storage.renamed import gone_and_asked
-from sayso.storage.run_folder import FORMAT, Manifest, RunFolder, versions
+from sayso.storage.run_folder import FORMAT, Manifest, RunFolder, machine, versions
 from sayso.version import __version__
+
+if TYPE_CHECKING:
+    from sayso.runs import texts as recorded_texts
+    from sayso.runs.texts import TextsOf
+else:  # few runs need them
+    recorded_texts = Later("sayso.runs.texts")
 
 #: most characters of a model's name on a page
 LONGEST_NAME = 60
@@ -86,6 +93,8 @@ class Job(
     out: str | Path | None = None
     options: Any = None
     name: str = ""
+    #: long texts on record, about whose claims the model is asked: "" for nobody
+    texts: TextsOf | None = None
     #: when the command of several jobs began, and since when it asks everything anew
     begun: float | None = None
     period: Period | None = None
@@ -122,19 +131,42 @@ class Job(
         """The protocol's settings, with what they leave to the model (the longest answers), to the
         data and to this machine (``nli``) filled in."""
         chosen = settings.with_limits(self.options or self.plan.Settings(), self.limits)
+        if self.texts is not None:
+            return chosen
         chosen = self.plan.fit_to_data(chosen, self.data_set, self.limit)
         if getattr(chosen, "nli", None) == "auto":
             chosen = dataclasses.replace(chosen, nli=chosen_nli())
-        if isinstance(self.model, RecordedEngine):
-            chosen = recorded_settings(chosen, self.model, self.judge)
+        if self.recorded is not None:
+            chosen = recorded_settings(chosen, self.recorded, self.judge)
         return chosen
 
     @property
     def limits(self) -> AnswerLimits:
         """How long the model's answers may be where the settings leave it open."""
-        if isinstance(self.model, RecordedEngine):
+        if self.recorded is not None:
             return AnswerLimits()
         return limits_of(self.model if isinstance(self.model, str) else self.model.name)
+
+    @property
+    def recorded(self) -> RecordedEngine | None:
+        """The model, where its answers are on record and nobody is asked."""
+        return self.model if isinstance(self.model, RecordedEngine) else None
+
+    def steps(self, questions: Sequence[Question]) -> list[Step]:
+        """Return what is done with some of its questions."""
+        if self.texts is not None:
+            return recorded_texts.steps_of_texts(self.texts, self.settings, bool(self.model))
+        return self.plan.steps(questions, self.settings, self.request_seed)
+
+    @property
+    def opening(self) -> ModelOptions:
+        """How its models are opened."""
+        return part(ModelOptions, self)
+
+    @property
+    def shape(self) -> Shape:
+        """What makes of a request what the model is sent. Raises InputError."""
+        return request_shaper(self)
 
     @property
     def cache_folder(self) -> Path:
@@ -162,7 +194,7 @@ class Job(
             judging = dataclasses.replace(judging, judge_price=None)
         return JudgeOptions(
             **dataclasses.asdict(judging),
-            opening=part(ModelOptions, self),
+            opening=self.opening,
             prompt_folder=self.settings.prompt_folder,
             ray=self.ray,
             batches=self.batches,
@@ -201,18 +233,25 @@ def check(job: Job) -> None:
         check_outside_git(Path(job.out))
     check_engine(job.model)
     check_given(job.judge)
-    if isinstance(job.model, RecordedEngine):
+    if job.recorded is not None:
         for name in OF_ASKING:
             if getattr(job, name) not in (None, "", getattr(Job(), name)):
                 raise InputError(f"{name} applies only if a model is asked: leave it out")
-        check_record(job.plan, job.model, job.judge)
+        check_record(job.plan, job.recorded, job.judge)
+    if job.texts is not None:
+        for name in ("price", "thinking", "system", "fresh"):
+            if getattr(job, name) and not job.model:
+                raise InputError(
+                    f"{name} is for a model that is asked about the texts: --model NAME"
+                )
+        recorded_texts.check_texts(job.texts, job.settings, bool(job.model))
     _check_kind(job)
     job.plan.check(job.settings)
     _check_ray(job)
     prompts.check_folder(settings.folder_setting(job.settings.prompt_folder))
-    request_shaper(job)
+    _ = job.shape  # refuses what cannot be put together
     further = job.plan.further_models(job.settings)
-    if isinstance(job.judge, str) and not (job.judge == PEOPLE and is_recorded(job)):
+    if isinstance(job.judge, str) and not (job.judge == PEOPLE and job.recorded):
         check_judge(job.judge, job.judge_options)
     if job.name and line(job.name, LONGEST_NAME).strip() != job.name:
         raise InputError(f"name: expected one line of at most {LONGEST_NAME} characters")
@@ -243,10 +282,15 @@ def prompt_uses_of(job: Job) -> dict[str, str]:
     return grading | job.plan.prompt_uses(job.options or job.plan.Settings(), by_model)
 
 
+def world_caution(job: Job) -> list[str]:
+    """Return the caution for a model that is asked about the invented world and cannot know it."""
+    return [] if job.recorded else datasets.foreign_world_caution(job.model, job.data_set)
+
+
 def unused_prompts(job: Job) -> list[str]:
     """Return a note on the files of the prompt folder that a job does not send, and who does."""
     folder = job.settings.prompt_folder
-    if folder in prompts.WORDINGS or is_recorded(job):
+    if folder in prompts.WORDINGS or job.recorded:
         return []
     uses = prompt_uses_of(job)
     unused = [
@@ -282,8 +326,20 @@ def _check_ray(job: Job) -> None:
         raise InputError("--set engine=ray opens a model by its name on every machine: give a name")
 
 
-def is_recorded(job: Job) -> bool:
-    return isinstance(job.model, RecordedEngine)
+def questions_of(job: Job) -> Dataset:
+    """Refuse what is wrong with a job before its model is opened; return what it asks about.
+
+    Leaves no folder behind. Raises InputError, also for an ``out`` that cannot hold this run.
+    """
+    check(job)
+    check_out(job)
+    data = load_data(job)
+    check_data(job, data)
+    if job.out is not None and RunFolder.exists(job.out):
+        wanted = msgspec.structs.replace(planned(job), data=data.name, data_hash=data.hash)
+        before = RunFolder.open(job.out).read_manifest()
+        refuse_other_data(Path(job.out), before, wanted, data.questions)
+    return data
 
 
 def load_data(job: Job) -> Dataset:
@@ -291,8 +347,10 @@ def load_data(job: Job) -> Dataset:
 
     Raises InputError.
     """
-    if isinstance(job.model, RecordedEngine):
-        return datasets.subset(job.model.data, limit=job.limit or 0, **parts_of(job))
+    if job.texts is not None:
+        return job.texts.dataset
+    if job.recorded is not None:
+        return datasets.subset(job.recorded.data, limit=job.limit or 0, **parts_of(job))
     if isinstance(job.data, Dataset):
         data = datasets.subset(job.data, limit=job.limit or 0, **parts_of(job))
     else:
@@ -331,7 +389,7 @@ def recorded_jobs(job: Job, models: Sequence[RecordedEngine]) -> list[Job]:
 def _check_kind(job: Job) -> None:
     """Refuse data that by its kind lacks what the protocol asks about, unread. Raises Unsuited."""
     data = job.data_set.partition("#")[0]
-    entry = None if is_recorded(job) else datasets.CATALOGUE.get(datasets.catalogue_kind(data))
+    entry = None if job.recorded else datasets.CATALOGUE.get(datasets.catalogue_kind(data))
     if "golds" in job.plan.needs and entry is not None and job.protocol not in entry.suits:
         raise Unsuited(
             f"{job.protocol} needs to know which answers are right, and {data} has no questions "
@@ -345,8 +403,8 @@ def check_data(job: Job, data: Dataset) -> None:
     if "golds" not in job.plan.needs or graded or job.judge == PEOPLE:
         return
     needs = f"{job.protocol} needs to know which answers are right, and {data.name} has"
-    if isinstance(job.model, RecordedEngine):
-        likely = meant_as("gold", job.model.notices)
+    if job.recorded is not None:
+        likely = meant_as("gold", job.recorded.notices)
         raise Unsuited(
             f"{needs} none of the columns gold, answerable and human (for --judge people)"
             + (f"; {likely}" if likely else "")
@@ -431,9 +489,16 @@ def _named(job: Job) -> list[str]:
 
 
 @contextlib.contextmanager
-def one_period(jobs: Sequence[Job], progress: Progress | None = None) -> Iterator[list[Job]]:
-    """Give the jobs of one command, as :func:`with_period`; a period ends with the block."""
+def one_period(
+    jobs: Sequence[Job], progress: Progress | None = None, *, asks: bool = True
+) -> Iterator[list[Job]]:
+    """Give the jobs of one command, as :func:`with_period`; a period ends with the block.
+
+    It goes on after a block that ``asks`` nobody.
+    """
     own, period = with_period(jobs)
+    if not asks:
+        period = None
     if period is not None and period.goes_on and progress is not None:
         progress.note(
             f"resuming --fresh: answers of the last {ago(time.time() - period.since)} are kept"
@@ -449,8 +514,8 @@ def one_period(jobs: Sequence[Job], progress: Progress | None = None) -> Iterato
 def planned(job: Job) -> Manifest:
     """Return what is known of a run before anything is opened for it."""
     chosen, title = job.settings, job.name
-    if not title and isinstance(job.model, RecordedEngine):  # its name in the file
-        title = line(job.model.name, LONGEST_NAME).strip()
+    if not title and job.recorded is not None:  # its name in the file
+        title = line(job.recorded.name, LONGEST_NAME).strip()
     return Manifest(
         format=FORMAT,
         sayso=__version__,
@@ -473,6 +538,7 @@ def planned(job: Job) -> Manifest:
         prompts=job.plan.prompts(chosen),
         model_title=title,
         versions=versions(),
+        machine=machine(),
     )
 
 
@@ -615,13 +681,16 @@ def check_out(job: Job) -> None:
             refuse_other(path, before, old, new)
 
 
+@contextlib.contextmanager
+def own_folder(job: Job, manifest: Manifest, questions: Sequence[Question]) -> Iterator[RunFolder]:
+    """Give the folder of a run, into which nobody else writes meanwhile. Raises InputError."""
+    path = path_of(job, manifest)
+    with one_writer(path, job.command or "sayso.run"):
+        yield open_folder(path, manifest, questions)
+
+
 def path_of(job: Job, manifest: Manifest) -> Path:
-    return Path(job.out) if job.out else Path("runs") / folder_name(manifest)
-
-
-def discard(folder: RunFolder) -> None:
-    """Remove manifest and questions of a run in which nothing was answered, and its folder."""
-    for name in ("manifest.json", "questions.parquet"):
-        (folder.path / name).unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # other files are in it: it stays
-        folder.path.rmdir()
+    name = folder_name(manifest)
+    if job.texts is not None:
+        name = f"{job.protocol}-{slug(manifest.model)}-{manifest.model_identity[:8]}"
+    return Path(job.out) if job.out else Path("runs") / name

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -114,13 +114,12 @@ def measure(
     manifest = msgspec.structs.replace(manifest, cautions=cautions)
     if chosen == stored and can_write(Path(run)):
         with one_writer(run, "sayso measure", WAIT):
-            job.folder.write(f"metrics/{plan.name}", estimates, Estimate)
+            _store(job, plan, chosen, estimates)
             written = job.folder.read_manifest()
             if written.cautions != manifest.cautions:  # as an older sayso left them
                 job.folder.write_manifest(
                     msgspec.structs.replace(written, cautions=manifest.cautions)
                 )
-            write_answers(job.folder, job.questions, plan.probing(chosen))
     entities = entities_of(job.questions)
     if chosen == stored:
         return Result(run, estimates, manifest, entities)
@@ -134,6 +133,52 @@ def _cautions_again(job: FolderRun, manifest: Manifest, misfit: Sequence[str]) -
     anew = (UNSEEN, FOREIGN, MISFIT, LEAD, REFUSED)
     others = (text for text in manifest.cautions if not text.startswith(anew))
     return (*unseen_cautions(job), *(foreign or misfit), *coherence_cautions(job), *others)
+
+
+class Measured(NamedTuple):
+    """The numbers of a run, what must be read before any of them, and how many entities it has."""
+
+    estimates: list[Estimate]
+    cautions: tuple[str, ...]
+    entities: int
+
+
+def measure_finished(
+    run: FolderRun,
+    plan: Protocol,
+    settings: Any,
+    *,
+    of_model: Sequence[str] = (),
+    of_judge: Sequence[str] = (),
+    foreign: Sequence[str] = (),
+    draws_vary: bool | None = None,
+) -> Measured:
+    """Compute and store the numbers of a run that has just ended, and the table of its answers.
+
+    The cautions are in order: unseen questions, those on the model, data that do not fit it
+    (``foreign``: it cannot know them), the judge's.
+    """
+    run.progress.doing("computing the numbers")
+    with run.timed("measure"):
+        estimates = plan.measure(run, settings)
+    _store(run, plan, settings, estimates)
+    return Measured(
+        estimates,
+        (
+            *unseen_cautions(run),
+            *of_model,
+            *(foreign or plan.misfit(estimates)),
+            *coherence_cautions(run),
+            *of_judge,
+            *plan.cautions(estimates, draws_vary),
+        ),
+        entities_of(run.questions),
+    )
+
+
+def _store(run: FolderRun, plan: Protocol, settings: Any, estimates: list[Estimate]) -> None:
+    run.folder.write(f"metrics/{plan.name}", estimates, Estimate)
+    write_answers(run.folder, run.questions, plan.probing(settings))
 
 
 def check_settings_mapping(settings: object) -> None:

@@ -51,27 +51,17 @@ ASKING: dict[str, Value] = {
 DRAWS = ("draws.k", "probe.k", "known_k")
 
 
-class RecordedEngine:
-    """A model that is on record. ``data`` are all questions of the files.
+class Unasked:
+    """A model that is not asked: whatever it said is on record."""
 
-    ``draws`` are the most that any model there has of a question: runs that are compared share
-    their settings.
-    """
-
+    name = identity = base = signature = ""
     #: nothing is asked, so nothing is paid
     price = LOCAL
+    notices: Sequence[str] = ()
+    capabilities = Capabilities()
 
-    def __init__(self, data: Dataset, model: RecordedModel, draws: int) -> None:
-        self.data, self.model, self.draws = data, model, draws
-        self.name = line(model.name, 200).strip() or "unnamed"
-        self.identity = model.identity
-        self.base = self.identity
-        self.signature = f"{self.name}@{self.identity[-4:]}"
-        self.notices = list(model.notices)
+    def __init__(self) -> None:
         self.counts = Counts()
-        self.labels = {q: r.human for q, r in model.rows.items() if r.human is not None}
-        answered = any(row.logprobs is not None for row in model.rows.values())
-        self.capabilities = Capabilities(logprobs=answered, seed=True)
 
     def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
         """Answer nothing: what is on record is found by its question, not by a prompt."""
@@ -86,6 +76,26 @@ class RecordedEngine:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+class RecordedEngine(Unasked):
+    """A model that is on record. ``data`` are all questions of the files.
+
+    ``draws`` are the most that any model there has of a question: runs that are compared share
+    their settings.
+    """
+
+    def __init__(self, data: Dataset, model: RecordedModel, draws: int) -> None:
+        super().__init__()
+        self.data, self.model, self.draws = data, model, draws
+        self.name = line(model.name, 200).strip() or "unnamed"
+        self.identity = model.identity
+        self.base = self.identity
+        self.signature = f"{self.name}@{self.identity[-4:]}"
+        self.notices = list(model.notices)
+        self.labels = {q: r.human for q, r in model.rows.items() if r.human is not None}
+        answered = any(row.logprobs is not None for row in model.rows.values())
+        self.capabilities = Capabilities(logprobs=answered, seed=True)
 
     def said(self, plan: Protocol, ask: Ask) -> Generation | None:
         """Return what is on record for a request; ``None`` where there is nothing."""

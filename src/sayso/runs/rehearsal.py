@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.engines.engine import EngineWrapper
+from sayso.engines.engine import Engine, EngineWrapper
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item, Judge
 from sayso.judges.meaning import LABELS, LlmClassifier, ModelMeaning, RulesMeaning
@@ -36,7 +36,7 @@ from sayso.runs.job import Job, path_of
 from sayso.runs.judge import OpenJudge, model_judge
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.stages import FolderRun
-from sayso.runs.tools import READS, FurtherModels, KnowledgeSources, RememberedReads
+from sayso.runs.tools import READS, KnowledgeSources, RememberedReads, RunTools
 from sayso.scores.collect import Tools
 from sayso.storage.cache import Cache
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -188,7 +188,7 @@ class Rehearsed(NamedTuple):
     questions: Sequence[Question]
     model: CachedEngine | None
     judge: OpenJudge
-    further: FurtherModels
+    tools: RunTools
 
 
 class Rehearsal(FolderRun):
@@ -234,12 +234,9 @@ class Rehearsal(FolderRun):
             of.manifest,
             model=subject,
             judge=OpenJudge(RehearsedJudge(of.judge.judge, extent, llm)),
-            tools=self._open_tools,
-            search=self._find,
         )
         self._sources = KnowledgeSources(of.questions, of.job.cache_folder)
         opened.callback(self._sources.close)
-        self.models = lambda name: RehearsedEngine(of.further.open(name), name, self)
         if isinstance(of.job.model, RecordedEngine):
             self.recorded = partial(answers_of, of.job.model, of.job.plan)
 
@@ -307,7 +304,11 @@ class Rehearsal(FolderRun):
             logprobs=(-0.1,) * len(tokens),
         )
 
-    def _open_tools(self, nli: str) -> Tools:
+    def engine(self, name: str) -> Engine:
+        """Return a further model, which answers from the cache."""
+        return RehearsedEngine(self._of.tools.model(name), name, self)
+
+    def tools(self, nli: str) -> Tools:
         """Return what gathers evidence: reads are counted, and pairs whose meaning is compared."""
         engine = None
         if self.recorded is None and self._model is not None:
@@ -320,7 +321,7 @@ class Rehearsal(FolderRun):
         llm = LlmClassifier(self.engine(model)) if model != nli else None
         return Tools(engine, ModelMeaning(RehearsedClassifier(self, llm), nli))
 
-    def _find(
+    def search(
         self, source: str, queries: Sequence[tuple[str, str]], k: int
     ) -> list[tuple[Passage, ...]]:
         """Return passages: of a small source, or once all texts are known, those that it has.

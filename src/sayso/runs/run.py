@@ -11,11 +11,10 @@ from itertools import starmap
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import msgspec
 
-from sayso import datasets
 from sayso.datasets.dataset import Dataset, declining_golds
 from sayso.datasets.own_table import given_data
 from sayso.engines.absent import AbsentModel, check_here
@@ -26,64 +25,63 @@ from sayso.harmless import line
 from sayso.judges.judge import Judge
 from sayso.judges.reliability import stored
 from sayso.judges.rules.judge import declines
-from sayso.keywords import RunKeywords
+from sayso.keywords import ModelKeywords, RunKeywords
+from sayso.later import Later
 from sayso.options import (
     OPTIONS,
     ModelOptions,
     check_keywords,
     option_names,
-    part,
     with_keywords,
 )
 from sayso.processes import seldom_collected
 from sayso.progress import Progress
-from sayso.protocols.answer_table import write_answers
-from sayso.protocols.coherence import coherence_cautions, unseen_cautions
+from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Ask, first_asks, walk
-from sayso.records import Estimate, Question, Request
+from sayso.records import Estimate, InputError, Question, Request
 from sayso.report import write as write_page
-from sayso.runs.asking import CachedEngine, bill, innermost, request_shaper
+from sayso.runs.asking import CachedEngine, bill, innermost
 from sayso.runs.costs import Meter, is_local, known_price, open_priced
 from sayso.runs.freshness.same_model import SameModel, check_same_model
 from sayso.runs.job import (
     Job,
-    check,
-    check_data,
-    check_out,
-    discard,
-    is_recorded,
     job_of,
-    load_data,
     one_period,
     open_folder,
+    own_folder,
     path_of,
     planned,
+    questions_of,
     refuse_other,
-    refuse_other_data,
     unused_prompts,
     with_settings,
+    world_caution,
 )
 from sayso.runs.judge import OpenJudge, open_judge
-from sayso.runs.measure import entities_of
+from sayso.runs.measure import entities_of, measure_finished
 from sayso.runs.recorded import (
     PEOPLE,
     PeopleJudge,
-    RecordedEngine,
+    Unasked,
     answers_of,
     keep_beside,
     lacking_for_scores,
 )
 from sayso.runs.rehearsal import Rehearsed, rehearse
 from sayso.runs.result import Result
-from sayso.runs.stages import FolderRun, VerdictCounts, check_any_read, now, unread_run_cautions
-from sayso.runs.tools import FurtherModels, KnowledgeSources, RunTools
-from sayso.storage.atomic import one_writer
+from sayso.runs.stages import FolderRun
+from sayso.runs.tools import FurtherModels, RunTools
 from sayso.storage.cache import FILE_NAME, Cache
-from sayso.storage.run_folder import Manifest, RunFolder, machine
+from sayso.storage.run_folder import Manifest, RunFolder
+
+if TYPE_CHECKING:
+    from sayso.runs import texts as recorded_texts
+else:  # few runs need them
+    recorded_texts = Later("sayso.runs.texts")
 
 
 class OpenJob(NamedTuple):
-    """A job with everything open that it needs. ``price`` is the subject's; ``None``: unknown.
+    """A job with everything open that it needs.
 
     ``begun`` is what the subject had counted before: an engine may serve several jobs.
     """
@@ -91,16 +89,15 @@ class OpenJob(NamedTuple):
     job: Job
     data: Dataset
     model: CachedEngine
-    judge: Judge
-    judge_engine: CachedEngine | None
+    judge: OpenJudge
+    tools: RunTools
     cache: Cache
-    price: Price | None
-    begun: Mapping[str, int] = MappingProxyType({})
+    begun: Mapping[str, int]
 
     def check_here(self) -> None:
         """Refuse a model or judge whose files are not on this machine. Raises NotHere."""
         check_here(self.model)
-        check_here(self.judge_engine)
+        check_here(self.judge.engine)
 
 
 @contextlib.contextmanager
@@ -114,15 +111,10 @@ def open_job(
     nothing can be asked: of a model in this process no weights are loaded, its files need not be
     here, and a judge's endpoint is not asked what it can do. Raises InputError.
     """
-    check(job)
-    data = load_data(job)
-    check_data(job, data)
-    if job.out is not None and RunFolder.exists(job.out):
-        wanted = msgspec.structs.replace(planned(job), data=data.name, data_hash=data.hash)
-        before = RunFolder.open(job.out).read_manifest()
-        refuse_other_data(Path(job.out), before, wanted, data.questions)
+    data = questions_of(job)
     meter = meter or Meter(job.max_cost)
     with contextlib.ExitStack() as stack:
+        (job,) = stack.enter_context(one_period([job], progress if learn else None, asks=learn))
         cache = stack.enter_context(Cache(job.cache_folder / FILE_NAME))
         if progress is not None and isinstance(job.model, str):
             progress.doing(_opening(job.model, learn))
@@ -131,14 +123,26 @@ def open_job(
         model = CachedEngine(
             engine, cache, price=price, meter=meter, progress=progress, period=job.period
         )
-        model.shape = request_shaper(job)
+        model.shape = job.shape
         judge = open_judge(
             _judge_of(job), job.judge_options, subject=model, cache=cache, meter=meter,
             progress=progress, learn=learn,
         )  # fmt: skip
         stack.callback(judge.close)
+        tools = _tools_of(job, data, model, cache, learn=learn)
+        stack.callback(tools.close)
         begun = _counts(model.counts, "model_")
-        yield OpenJob(job, data, model, judge.judge, judge.engine, cache, price, begun)
+        yield OpenJob(job, data, model, judge, tools, cache, begun)
+
+
+def _tools_of(
+    job: Job, data: Dataset, model: CachedEngine, cache: Cache, *, learn: bool
+) -> RunTools:
+    """Return what a job may open besides its model and its judge, nothing of it open yet."""
+    options = dataclasses.replace(job.judge_options, judge_price=job.judge_price)
+    further = FurtherModels(cache, model.meter, options, model.progress, learn=learn)
+    asked = None if job.recorded or not job.model else model
+    return RunTools(data.questions, job.cache_folder, asked, further, job.ray, model.progress)
 
 
 def _opening(model: str, learn: bool) -> str:
@@ -153,8 +157,8 @@ def _opening(model: str, learn: bool) -> str:
 
 def _judge_of(job: Job) -> str | Judge | Engine:
     """Return a job's judge; people are one where their verdicts are on record."""
-    if job.judge == PEOPLE and isinstance(job.model, RecordedEngine):
-        return PeopleJudge(job.model.labels)
+    if job.judge == PEOPLE and job.recorded is not None:
+        return PeopleJudge(job.recorded.labels)
     return job.judge
 
 
@@ -162,12 +166,14 @@ def open_subject(
     job: Job, stack: contextlib.ExitStack, *, weights: bool
 ) -> tuple[Engine, Price | None]:
     """Open the subject; an engine of the caller's own may carry its ``price``."""
+    if job.texts is not None and not job.model:
+        return Unasked(), None
     if not isinstance(job.model, str):  # what it cost is in its replies
         return job.model, price_of("", job.price) if job.price else known_price(job.model)
     engine, price = open_priced(
         job.model,
         job.max_cost,
-        opening=part(ModelOptions, job),
+        opening=job.opening,
         price=job.price,
         extra=job.model_options,
         ray=job.ray,
@@ -184,10 +190,10 @@ ABOUT_MODEL = ("device", "plan", "card")
 
 def manifest_of(opened: OpenJob) -> Manifest:
     """Return what a run is before it has begun."""
-    data, model, judge = opened.data, opened.model, opened.judge
+    data, model, judge = opened.data, opened.model, opened.judge.judge
     told = {f"{name} of the model": str(getattr(model.engine, name, "")) for name in ABOUT_MODEL}
     before = planned(opened.job)
-    return msgspec.structs.replace(
+    manifest = msgspec.structs.replace(
         before,
         data=data.name,
         data_hash=data.hash,
@@ -200,8 +206,11 @@ def manifest_of(opened: OpenJob) -> Manifest:
         model_signature=model.signature,
         judge=judge.name,
         judge_signature=judge.signature,
-        machine={**machine(), **{name: text for name, text in told.items() if text}},
+        machine={**before.machine, **{name: text for name, text in told.items() if text}},
     )
+    if (texts := opened.job.texts) is not None:
+        return recorded_texts.of_texts(manifest, texts, model if opened.job.model else None)
+    return manifest
 
 
 def check_folders(opened: OpenJob, later: Sequence[Path] = ()) -> None:
@@ -223,16 +232,11 @@ def check_finished(job: Job) -> None:
 
     Loads the data, and no weights. Raises InputError.
     """
-    path = Path(job.out or "")
-    before = RunFolder.open(path).read_manifest()
-    data = load_data(job)
-    wanted = msgspec.structs.replace(planned(job), data=data.name, data_hash=data.hash)
-    refuse_other_data(path, before, wanted, data.questions)
-    check_out(job)
-    with contextlib.ExitStack() as stack:
-        engine, _ = open_subject(job, stack, weights=False)
-        check_here(engine)
-        refuse_other(path, before, {"model": before.model_identity}, {"model": engine.identity})
+    with open_job(job, learn=False) as opened:
+        check_here(opened.model)
+        path, model = Path(job.out or ""), manifest_of(opened).model_identity
+        before = RunFolder.open(path).read_manifest()
+        refuse_other(path, before, {"model": before.model_identity}, {"model": model})
 
 
 @with_keywords(option_names(*OPTIONS))
@@ -295,15 +299,83 @@ def run(
     return result
 
 
+#: the command in the manifest of texts that Python measured
+BY_HAND = "sayso.factuality"
+
+
+class TextKeywords(ModelKeywords, total=False):
+    """Keywords of :func:`factuality`: how a model is opened and asked, and what it may cost."""
+
+    cache: str | PathLike[str] | None
+    max_cost: float | None
+    price: str | None
+    judge_price: str | None
+    thinking: str | int
+    system: str | PathLike[str]
+
+
+#: options of a run that texts on record have too
+OF_TEXTS = tuple({**dict.fromkeys(option_names(ModelOptions)), **TextKeywords.__annotations__})
+
+
+@with_keywords(OF_TEXTS)
+def factuality(
+    files: str | PathLike[str] | Sequence[str | PathLike[str]],
+    out: str | Path | None = None,
+    *,
+    model: str | Engine = "",
+    judge: str | Judge | Engine = "rules",
+    options: Any = None,
+    columns: str | Mapping[str, str] = "",
+    progress: Progress | None = None,
+    command: str = "",
+    report: bool = True,
+    **given: Unpack[TextKeywords],
+) -> Result:
+    """Measure the factuality of one model's long texts in ``files``, by position in the text.
+
+    The same as ``sayso run self_known --answers FILES``. Rows have a text and, for labels of
+    people, claims (see :mod:`sayso.datasets.long_texts`); ``columns`` maps its names to the file's,
+    ``"topic=person"`` or a mapping.
+    ``options`` are :class:`sayso.protocols.self_known.Settings`, of which ``knowledge`` names what
+    claims are checked against. ``judge`` takes texts apart, checks claims and makes questions:
+    ``rules`` or a model. ``model``, a name or an engine, is asked whether each labeled claim is
+    true, in every way of ``options.modes``; left out, nobody is. ``price``, ``max_cost`` and how
+    the model is opened are as in :func:`sayso.run`, which also says what is returned;
+    ``report=False`` leaves the page out. Raises InputError.
+    """
+    check_keywords(factuality.__name__, given, OF_TEXTS)
+    named = [files] if isinstance(files, str | PathLike) else files
+    models = recorded_texts.texts_by_model([Path(file) for file in named], columns)
+    if len(models) > 1:
+        names = ", ".join(line(own.system.name, 40) for own in models)
+        raise InputError(
+            f"the files hold texts of {len(models)} models ({names}), and a run measures one: "
+            "measure all with `sayso run self_known --answers FILES` or `sayso study --answers "
+            "FILES`"
+        )
+    chosen = options or PROTOCOLS["self_known"].Settings()
+    if not model:
+        chosen = dataclasses.replace(chosen, modes="none")
+    job = job_of(
+        protocol="self_known", model=model, data="texts", judge=judge, out=out, options=chosen,
+        command=command or BY_HAND, texts=models[0], **given,
+    )  # fmt: skip
+    result = execute_job(job, progress)
+    if report:
+        write_page(result)
+    return result
+
+
 def execute_job(job: Job, progress: Progress | None = None, meter: Meter | None = None) -> Result:
     """Run a job; see :func:`run`, and :func:`open_job` for ``meter``."""
-    check(job)
-    check_out(job)
-    with one_period([job], progress) as (own,), open_job(own, progress, meter=meter) as opened:
+    with open_job(job, progress, meter=meter) as opened:
         manifest = manifest_of(opened)
-        path = path_of(job, manifest)
-        with seldom_collected(), one_writer(path, job.command or "sayso.run"):
-            return _execute(opened, manifest, path)
+        asked = opened.data.questions
+        cautions = job.plan.check_other_runs(opened.job.settings, manifest, asked)
+        manifest = msgspec.structs.replace(manifest, cautions=cautions)
+        with seldom_collected(), own_folder(job, manifest, asked) as folder:
+            return _execute(opened, manifest, folder)
 
 
 def finished_result(job: Job, out: Path) -> Result | None:
@@ -320,73 +392,51 @@ def finished_result(job: Job, out: Path) -> Result | None:
     return Result(out, estimates, before, entities_of(opened.data.questions))
 
 
-def _execute(opened: OpenJob, manifest: Manifest, path: Path) -> Result:
+def _execute(opened: OpenJob, manifest: Manifest, folder: RunFolder) -> Result:
     """Ask, judge and measure into a folder that is ours alone."""
-    job, questions, progress = opened.job, opened.data.questions, opened.model.progress
-    other_runs = job.plan.check_other_runs(job.settings, manifest, questions)
-    new, folder = not RunFolder.exists(path), open_folder(path, manifest, questions)
-    asked = None if is_recorded(job) else opened.model
-    tools = RunTools(asked, job.cache_folder, job.ray, progress)
-    further = further_models(opened)
-    sources = KnowledgeSources(questions, job.cache_folder)
-    work = FolderRun(
-        folder, questions, manifest, model=opened.model,
-        judge=OpenJudge(opened.judge, opened.judge_engine), tools=tools.open, search=sources.search,
+    job, data, model, progress = opened.job, opened.data, opened.model, opened.model.progress
+    run = FolderRun(
+        folder, data.questions, manifest, model=model, judge=opened.judge, tools=opened.tools,
+        notices=unused_prompts(job),
     )  # fmt: skip
-    work.progress, work.models = progress, further.open
-    if isinstance(job.model, RecordedEngine):
-        work.recorded = partial(answers_of, job.model, job.plan)
+    if job.recorded is not None:
+        run.recorded = partial(answers_of, job.recorded, job.plan)
+    foreign = world_caution(job)
     try:
-        with contextlib.closing(tools), contextlib.closing(sources), contextlib.closing(further):
-            for caution in (*world_caution(job), *unlisted(opened.model, opened.judge_engine)):
-                progress.note(caution)
-            _tell_idle(opened, work)
-            missing, checked = _look_into_cache(opened)  # it may refuse: nothing is written yet
-            folder.write("questions", questions, Question)
-            folder.write_manifest(manifest)
-            if getattr(opened.model.engine, "asks_ahead", False):
-                opened.model.ask_ahead(missing)
-            walk(job.plan.steps(questions, job.settings, job.request_seed), work)
+        for told in (*foreign, *unlisted(model, opened.judge.engine), *run.notices, *_idle(opened)):
+            progress.note(told)
+        missing, checked = _look_into_cache(opened)  # it may refuse: nothing is written yet
+        run.begin()
+        if getattr(model.engine, "asks_ahead", False):
+            model.ask_ahead(missing)
+        walk(job.steps(data.questions), run)
     except BaseException:
-        if new and not _answered(opened.model, folder):
-            discard(folder)  # a start that failed leaves nothing to clean up
+        run.give_up()
         raise
-    work.end()
-    if isinstance(job.model, RecordedEngine):
-        keep_beside(work, job.model, job.judge)
-    counts = work.verdict_counts.get(opened.judge.signature, VerdictCounts())
-    check_any_read(opened.judge, counts, f"sayso judge-check {opened.judge.name}")
-    estimates = _measure(job, work)
-    manifest = msgspec.structs.replace(
-        manifest, finished=now(), timings=work.timings, **_bookkeeping(opened),
-        cautions=(*other_runs, *_cautions(opened, work, counts, estimates, checked)),
-        cached={**opened.model.ages.record(_asked_since(job, manifest)), **checked.counts},
-        notices=(
-            *data_notices(opened.data),
-            *(lacking_for_scores(job.model) if isinstance(job.model, RecordedEngine) else ()),
-            *opened.cache.notices,
-            *opened.model.notices,
-            *checked.notices,
-            *tools.notices,
-            *sources.notices,
-            *further.notices,
-            *_judge_notices(opened),
-            *work.notices,
-            *bill(opened.model, opened.judge_engine),
-        ),
+    unread = run.end()
+    if job.recorded is not None:
+        keep_beside(run, job.recorded, job.judge)
+    found = measure_finished(
+        run, job.plan, job.settings, of_model=(*checked.cautions, *model.cautions),
+        of_judge=unread, foreign=foreign, draws_vary=model.capabilities.draws_vary,
     )  # fmt: skip
-    folder.write_manifest(manifest)
-    return Result(path, estimates, manifest, entities_of(questions))
-
-
-def _measure(job: Job, work: FolderRun) -> list[Estimate]:
-    """Compute and store the numbers of a run, and the table of its answers."""
-    work.progress.doing("computing the numbers")
-    with work.timed("measure"):
-        estimates = job.plan.measure(work, job.settings)
-    work.folder.write(f"metrics/{job.protocol}", estimates, Estimate)
-    write_answers(work.folder, work.questions, job.plan.probing(job.settings))
-    return estimates
+    finished = run.finish(
+        **_bookkeeping(opened),
+        cautions=(*manifest.cautions, *found.cautions),
+        cached={**model.ages.record(_asked_since(job, manifest)), **checked.counts},
+        notices=(
+            *(data_notices(data) if job.texts is None else data.notices),
+            *(lacking_for_scores(job.recorded) if job.recorded is not None else ()),
+            *opened.cache.notices,
+            *model.notices,
+            *checked.notices,
+            *opened.tools.notices,
+            *_judge_notices(opened.judge),
+            *run.notices,
+            *bill(model, opened.judge.engine),
+        ),
+    )
+    return Result(folder.path, found.estimates, finished, found.entities)
 
 
 def _asked_since(job: Job, manifest: Manifest) -> float:
@@ -401,11 +451,6 @@ def _asked_since(job: Job, manifest: Manifest) -> float:
     return begun if job.begun is None else min(begun, job.begun)
 
 
-def world_caution(job: Job) -> list[str]:
-    """Return the caution for a model that is asked about the invented world and cannot know it."""
-    return [] if is_recorded(job) else datasets.foreign_world_caution(job.model, job.data_set)
-
-
 def unlisted(*asked: CachedEngine | None) -> list[str]:
     """Return the cautions on models that their endpoints do not list, or that are not here."""
     engines = [innermost(one) for one in asked if one is not None]
@@ -413,38 +458,12 @@ def unlisted(*asked: CachedEngine | None) -> list[str]:
     return [*dict.fromkeys(cautions)]
 
 
-def _cautions(
-    opened: OpenJob,
-    work: FolderRun,
-    counts: VerdictCounts,
-    estimates: Sequence[Estimate],
-    checked: SameModel,
-) -> tuple[str, ...]:
-    """Return what must be read before any number: unseen questions, then data that do not fit."""
-    plan = opened.job.plan
-    return (
-        *unseen_cautions(work),
-        *checked.cautions,
-        *opened.model.cautions,
-        *(world_caution(opened.job) or plan.misfit(estimates)),
-        *coherence_cautions(work),
-        *unread_run_cautions(counts),
-        *plan.cautions(estimates, opened.model.capabilities.draws_vary),
-    )
-
-
-def _tell_idle(opened: OpenJob, work: FolderRun) -> None:
-    """Tell which prompts are not sent, and where another judge reads than the rules' processes."""
-    work.tell(unused_prompts(opened.job))
-    for notice in work.notices:
-        opened.model.progress.note(notice)
-    judge = opened.job.judge
-    by_rules = isinstance(judge, str) and judge.partition("+")[0] == "rules"
-    if opened.job.jobs is not None and not by_rules:
-        opened.model.progress.note(
-            f"jobs has no effect here: it is for the judge rules, and {opened.judge.name} reads "
-            "the answers"
-        )
+def _idle(opened: OpenJob) -> list[str]:
+    """Return a note on processes for the rules where another judge reads."""
+    given, name = opened.job.judge, opened.judge.judge.name
+    if opened.job.jobs is None or (isinstance(given, str) and given.partition("+")[0] == "rules"):
+        return []
+    return [f"jobs has no effect here: it is for the judge rules, and {name} reads the answers"]
 
 
 def _look_into_cache(opened: OpenJob) -> tuple[list[Request], SameModel]:
@@ -453,7 +472,7 @@ def _look_into_cache(opened: OpenJob) -> tuple[list[Request], SameModel]:
     Raises InputError where another model answers now than the one that gave the cached answers.
     """
     ahead = getattr(opened.model.engine, "asks_ahead", False)
-    if is_recorded(opened.job) or not (ahead or opened.cache.filled):
+    if opened.job.recorded or opened.job.texts or not (ahead or opened.cache.filled):
         return [], SameModel()
     opened.model.progress.doing("reading the cache")
     asks = foreseen(opened)
@@ -471,13 +490,12 @@ def foreseen(opened: OpenJob) -> list[Ask]:
     Where somebody reads first what is to be asked about, the steps are rehearsed.
     """
     job = opened.job
-    steps = job.plan.steps(opened.data.questions, job.settings, job.request_seed)
+    steps = job.steps(opened.data.questions)
     asks = first_asks(steps)
     if not asks:
-        with contextlib.closing(further_models(opened, learn=False)) as further:
-            judge = OpenJudge(opened.judge, opened.judge_engine)
-            manifest = manifest_of(opened)
-            of = Rehearsed(job, manifest, opened.data.questions, opened.model, judge, further)
+        own = _tools_of(job, opened.data, opened.model, opened.cache, learn=False)
+        with contextlib.closing(own) as tools:
+            of = rehearsed(opened._replace(tools=tools))
             fewest, _ = rehearse(of, lambda limit: (1, 1), (), steps)
         asks = [*fewest.asks.values()]
     return shaped(asks, opened.model)
@@ -488,21 +506,23 @@ def shaped(asks: Sequence[Ask], model: CachedEngine) -> list[Ask]:
     return [ask._replace(request=model.shape(ask.request)) for ask in asks]
 
 
-def further_models(opened: OpenJob, *, learn: bool = True) -> FurtherModels:
-    """Return the models that a job may ask besides its subject and its judge, none open yet."""
-    meter, progress = opened.model.meter, opened.model.progress
-    options = dataclasses.replace(opened.job.judge_options, judge_price=opened.job.judge_price)
-    return FurtherModels(opened.cache, meter, options, progress, learn=learn)
+def rehearsed(opened: OpenJob, questions: Sequence[Question] | None = None) -> Rehearsed:
+    """Return an open job as it is rehearsed, with some of its questions."""
+    job, data = opened.job, opened.data
+    asked = data.questions if questions is None else questions
+    model = opened.model if job.model else None
+    return Rehearsed(job, manifest_of(opened), asked, model, opened.judge, opened.tools)
 
 
 def _bookkeeping(opened: OpenJob) -> dict[str, Any]:
     """Return what a finished run cost, and how its judge did when it was checked."""
-    engine = opened.judge_engine
+    judge, engine, _ = opened.judge
+    asked = bool(opened.job.model)  # nobody is, about some texts on record
     return {
-        "tokens": token_counts(opened.model, opened.judge, engine, opened.begun),
-        "dollars": opened.model.dollars,
+        "tokens": token_counts(opened.model, judge, engine, opened.begun) if asked else {},
+        "dollars": opened.model.dollars if asked else None,
         "judge_dollars": engine.dollars if engine is not None else None,
-        "judge_check": stored(opened.judge.signature, opened.job.cache_folder) or {},
+        "judge_check": stored(judge.signature, opened.job.cache_folder) or {},
     }
 
 
@@ -524,16 +544,9 @@ def _many(number: int, one: str, more: str = "") -> str:
     return f"{number:,} {one if number == 1 else more or f'{one}s'}"
 
 
-def _answered(model: CachedEngine, folder: RunFolder) -> bool:
-    """Tell whether there is anything to keep: one answer, or a table that says why none came."""
-    tally = model.tally
-    return bool(tally.cached or tally.asked > tally.failed or folder.tables("generations"))
-
-
-def _judge_notices(opened: OpenJob) -> list[str]:
-    own = [str(notice) for notice in getattr(opened.judge, "notices", ())]
-    engine = opened.judge_engine
-    return list(dict.fromkeys([*(engine.notices if engine is not None else ()), *own]))
+def _judge_notices(judge: OpenJudge) -> list[str]:
+    own = [str(notice) for notice in getattr(judge.judge, "notices", ())]
+    return list(dict.fromkeys([*(judge.engine.notices if judge.engine is not None else ()), *own]))
 
 
 def token_counts(

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 import numpy as np
@@ -39,13 +39,15 @@ from sayso.records import (
     content_id,
     is_blank,
 )
-from sayso.runs.asking import CachedEngine, asking_signature
+from sayso.runs.asking import CachedEngine, CacheTally, asking_signature
 from sayso.runs.judge import OpenJudge
 from sayso.scores.collect import Tools
 from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
 from sayso.version import __version__
 
-Search = Callable[[str, Sequence[tuple[str, str]], int], list[tuple[Passage, ...]]]
+if TYPE_CHECKING:
+    from sayso.runs.tools import RunTools
+
 #: finds what is on record for requests: those that have something, that, and what is lacking
 Lookup = Callable[[Sequence[Ask]], tuple[list[Ask], list[Generation], list[str]]]
 
@@ -70,27 +72,25 @@ class FolderRun:
         *,
         model: Engine | None = None,
         judge: OpenJudge | None = None,
-        tools: Callable[[str], Tools] | None = None,
-        search: Search | None = None,
+        tools: RunTools | None = None,
+        notices: Sequence[str] = (),
     ) -> None:
         self.folder = folder
         self.questions = questions
+        self.manifest = manifest
         self.parts = signature_parts(manifest)
         self._model, self._judge = model, judge.judge if judge is not None else None
         self.judge_engine = judge.engine if judge is not None else None
         self._tools = tools
-        self._search = search
-        #: opens a further model by name, where somebody may
-        self.models: Callable[[str], Engine] | None = None
         #: finds the answers of a model on record, which is not asked
         self.recorded: Lookup | None = None
-        self.progress: Progress = Silent()
+        self.progress: Progress = model.progress if isinstance(model, CachedEngine) else Silent()
         self.timings: dict[str, float] = {}
-        self.notices: list[str] = []
+        self.notices: list[str] = [*notices]
         #: by signature of the judge
         self.verdict_counts: dict[str, VerdictCounts] = {}
         self._draws_stage = protocol_of(manifest).draws_stage
-        self._answered = False
+        self._new = self._answered = False
         self._answers: dict[str, list[Generation]] = {}
         self._made: dict[Hashable, object] = {}
 
@@ -208,13 +208,13 @@ class FolderRun:
         """Return the tools that gather evidence; a stored run has none."""
         self.progress.doing("computing the scores")
         with self.timed("open_tools"):
-            return self._tools(nli) if self._tools is not None else Tools()
+            return self._tools.tools(nli) if self._tools is not None else Tools()
 
     def engine(self, name: str) -> Engine:
         """Return a further model by name; a stored run has none."""
-        if self.models is None:
+        if self._tools is None:
             raise InputError(f"a stored run cannot ask {name}")
-        return self.models(name)
+        return self._tools.model(name)
 
     def keep_states(
         self, name: str, ids: Sequence[str], source: str, blocks: Iterable[NDArray[np.float16]]
@@ -245,20 +245,52 @@ class FolderRun:
         self, source: str, queries: Sequence[tuple[str, str]], k: int
     ) -> list[tuple[Passage, ...]]:
         """Return the ``k`` passages of a knowledge source for each (title, text)."""
-        if self._search is None:
+        if self._tools is None:
             raise InputError("a stored run has no knowledge source to search")
         with self.timed("search"):
-            return self._search(source, queries, k)
+            return self._tools.sources.search(source, queries, k)
 
     def has(self, table: str) -> bool:
         """Tell whether a table, such as ``generations/short``, is stored."""
         return self.folder.has(table)
 
-    def end(self) -> None:
-        """Ask nothing more: from now on the run is read as it is stored."""
+    def begin(self) -> None:
+        """Write down what is asked, and what the run is before it begins."""
+        self._new = not RunFolder.exists(self.folder.path)
+        self.folder.write("questions", self.questions, Question)
+        self.folder.write_manifest(self.manifest)
+
+    def give_up(self) -> None:
+        """Leave nothing behind of a start that failed before anything was answered."""
+        tally = getattr(self._model, "tally", CacheTally())
+        answered = tally.cached or tally.asked > tally.failed
+        if self._new and not answered and not self.folder.tables("generations"):
+            for name in ("manifest.json", "questions.parquet"):
+                (self.folder.path / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # other files are in it: it stays
+                self.folder.path.rmdir()
+
+    def end(self) -> list[str]:
+        """Ask nothing more: from now on the run is read as it is stored.
+
+        Returns what must be read first where many verdicts are missing. Raises InputError where no
+        verdict could be read.
+        """
+        judge = self.judge
+        counts = self.verdict_counts.get(judge.signature, VerdictCounts())
+        check_any_read(judge, counts, f"sayso judge-check {judge.name}")
         self._model = self._judge = None
         self._answers.clear()
         self._made.clear()
+        return unread_run_cautions(counts)
+
+    def finish(self, **known: Any) -> Manifest:
+        """Write and return the manifest of a run that is finished, with what is known by now."""
+        self.manifest = msgspec.structs.replace(
+            self.manifest, finished=now(), timings=self.timings, **known
+        )
+        self.folder.write_manifest(self.manifest)
+        return self.manifest
 
     def signature(self, **parts: str) -> Signature:
         """Return the settings behind a number: the given ones, then the run's own."""

@@ -276,40 +276,6 @@ class ScoringCount:
         self._progress.doing(f"computing the scores: {told}")
 
 
-class RunTools:
-    """The tools of a run: its model, and a :class:`Toolbox` for each ``nli`` asked for by name."""
-
-    def __init__(
-        self,
-        engine: Engine | None,
-        cache: Path,
-        ray: RaySettings | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self._engine, self._cache, self._ray = engine, cache, ray
-        self._counted = None if progress is None else ScoringCount(progress)
-        self._boxes: dict[str, Toolbox] = {}
-
-    def open(self, nli: str) -> Tools:
-        """Return the tools with meanings compared by ``nli``."""
-        if nli not in self._boxes:
-            self._boxes[nli] = Toolbox(
-                self._engine, nli, self._cache, ray=self._ray, counted=self._counted
-            )
-        return self._boxes[nli].tools(engine=self._engine is not None, meaning=True)
-
-    @property
-    def notices(self) -> list[str]:
-        """Notices of whoever compares meanings; the model's own are left out."""
-        own = [str(n) for n in getattr(self._engine, "notices", ())]
-        return [n for box in self._boxes.values() for n in box.notices if n not in own]
-
-    def close(self) -> None:
-        """Close every tool."""
-        for box in self._boxes.values():
-            box.close()
-
-
 class FurtherModels:
     """Models that a run asks besides its subject and its judge, by name, each opened once.
 
@@ -415,6 +381,58 @@ class KnowledgeSources:
     def close(self) -> None:
         """Close the indexes."""
         self._stack.close()
+
+
+class RunTools:
+    """What a run opens besides its subject and its judge, each when it is first needed.
+
+    Those are the knowledge sources of its ``questions``, a :class:`Toolbox` for each ``nli`` asked
+    for by name, with the subject ``engine`` where it may be asked, and further models.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        cache: Path,
+        engine: Engine | None = None,
+        models: FurtherModels | None = None,
+        ray: RaySettings | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.models, self.sources = models, KnowledgeSources(questions, cache)
+        self._engine, self._cache, self._ray = engine, cache, ray
+        self._counted = None if progress is None else ScoringCount(progress)
+        self._boxes: dict[str, Toolbox] = {}
+
+    def tools(self, nli: str) -> Tools:
+        """Return what gathers evidence, with meanings compared by ``nli``."""
+        if nli not in self._boxes:
+            self._boxes[nli] = Toolbox(
+                self._engine, nli, self._cache, ray=self._ray, counted=self._counted
+            )
+        return self._boxes[nli].tools(engine=self._engine is not None, meaning=True)
+
+    def model(self, name: str) -> CachedEngine:
+        """Return a further model by name. Raises InputError where none may be asked."""
+        if self.models is None:
+            raise InputError(f"a stored run cannot ask {name}")
+        return self.models.open(name)
+
+    @property
+    def notices(self) -> list[str]:
+        """What all have to say; what the subject itself says is left out."""
+        own = [str(n) for n in getattr(self._engine, "notices", ())]
+        boxes = [n for box in self._boxes.values() for n in box.notices if n not in own]
+        further = self.models.notices if self.models is not None else ()
+        return [*boxes, *self.sources.notices, *further]
+
+    def close(self) -> None:
+        """Close everything."""
+        for box in self._boxes.values():
+            box.close()
+        self.sources.close()
+        if self.models is not None:
+            self.models.close()
 
 
 def chosen_nli() -> str:

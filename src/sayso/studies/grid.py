@@ -43,9 +43,9 @@ from sayso.harmless import line
 from sayso.options import AskingOptions, ModelOptions, QuestionOptions, change, option_names
 from sayso.protocols import PROTOCOLS, protocol_named
 from sayso.records import InputError, content_id
-from sayso.runs.from_files import TextsOf, lacking_claims, texts_by_model
 from sayso.runs.job import LONGEST_NAME, OF_COMMANDS, Job, job_of
 from sayso.runs.recorded import ASKS_NOBODY, RecordedEngine, open_answers, slug
+from sayso.runs.texts import TextsOf, lacking_claims, texts_by_model
 
 #: flags of a run that a study sets itself
 OWN = (
@@ -77,8 +77,6 @@ class GridCell(NamedTuple):
     data: str
     protocol: str
     job: Job
-    #: long texts on record, which are measured and not asked for
-    texts: TextsOf | None = None
     #: what the files of answers lack for the protocol
     lacking: str = ""
 
@@ -272,8 +270,8 @@ def _with_model(cell: GridCell, model: Any) -> GridCell:
     if job.options.modes not in (plain.modes, "none"):
         raise InputError(f"modes is {job.options.modes}: it would ask the model, but {ASKS_NOBODY}")
     options = dataclasses.replace(job.options, modes="none")
-    job = dataclasses.replace(job, model="", data="texts", options=options)
-    return cell._replace(job=job, texts=model.texts, lacking=lacking_claims(model.texts, options))
+    job = dataclasses.replace(job, model="", data="texts", options=options, texts=model.texts)
+    return cell._replace(job=job, lacking=lacking_claims(model.texts, options))
 
 
 def _recorded(

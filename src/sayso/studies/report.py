@@ -272,7 +272,7 @@ def _can_fill(layout: PaperLayout, cell: GridCell) -> bool:
     if cell.lacking:
         return False
     try:
-        questions = () if cell.texts is not None else load_data(cell.job).questions
+        questions = () if cell.job.texts is not None else load_data(cell.job).questions
     except Unsuited:
         return False
     except InputError:  # the run itself says what is wrong

@@ -23,11 +23,8 @@ from sayso.records import InputError
 from sayso.report import write as write_page
 from sayso.runs.costs import BudgetSpent, Meter, is_local, open_priced
 from sayso.runs.dry_run import RunEstimate, Total, estimate_job, total_of
-from sayso.runs.from_files import check_same_texts, measure_texts
-from sayso.runs.from_files import estimate_texts as estimate_texts
 from sayso.runs.job import Job, check, one_period, with_period
 from sayso.runs.judge import judging_model
-from sayso.runs.recorded import RecordedEngine
 from sayso.runs.run import check_finished, execute_job
 from sayso.storage.atomic import one_writer, place_inside, replacing
 from sayso.storage.run_folder import RunFolder
@@ -73,8 +70,8 @@ def check_grid(grid: Grid, *, plan: bool = False) -> None:
     """
     checks: dict[object, tuple[str, Callable[[], object]]] = {}
     for cell in grid.cells:
-        job, on_record = cell.job, cell.texts is not None
-        on_record |= isinstance(job.model, RecordedEngine)
+        job, on_record = cell.job, cell.job.texts is not None
+        on_record |= job.recorded is not None
         if isinstance(job.model, str) and job.model and not _is_there(cell):
             checks["model", job.model, job.revision] = "", partial(_check_model, job, plan)
         if not on_record and not cell.lacking:
@@ -179,24 +176,12 @@ def _run_cell(
     """Run a cell unless its folder holds the finished run. Raises InputError."""
     _check_cell(cell)
     if is_finished(cell):
-        _check_finished(cell)
+        check_finished(cell.job)
         if not (cell.path / "report.html").is_file():  # it was stopped before its page was written
             write_page(cell.path)
         return "kept"
-    if cell.texts is not None:
-        result = measure_texts(cell.texts, cell.job, progress=progress)
-    else:
-        result = execute_job(opened.job(cell.job), progress, meter)
-    write_page(result)
+    write_page(execute_job(opened.job(cell.job), progress, meter))
     return "done"
-
-
-def _check_finished(cell: GridCell) -> None:
-    """Refuse a finished run that is not the cell's. Raises InputError."""
-    if cell.texts is not None:
-        check_same_texts(cell.texts, cell.job)
-    else:
-        check_finished(cell.job)
 
 
 def is_finished(cell: GridCell) -> bool:
@@ -267,10 +252,8 @@ def price_grid(grid: Grid) -> StudyPrice:
             _check_cell(cell)
             if is_finished(cell):
                 with contextlib.suppress(NotHere):
-                    _check_finished(cell)
+                    check_finished(cell.job)
                 finished += 1
-            elif cell.texts is not None:
-                plans[number] = estimate_texts(cell.texts, cell.job)
             else:
                 plans[number] = estimate_job(cell.job, seen, later=later)
         except Unsuited as reason:

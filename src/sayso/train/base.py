@@ -161,7 +161,7 @@ def check_still(base: Base, progress: Progress | None = None) -> None:
     """
     with open_job(base.job(limit=1), progress, learn=False) as job:
         job.check_here()
-        now = job.model.identity, job.judge.signature
+        now = job.model.identity, job.judge.judge.signature
     before = base.manifest.model_identity, base.manifest.judge_signature
     for what, own, other in zip(("model", "judge"), before, now, strict=True):
         if own != other:

@@ -641,7 +641,7 @@ def test_a_dry_run_counts_what_comes_after_the_texts(tmp_path: Path) -> None:
 
 
 def test_the_public_name_of_texts_that_exist() -> None:
-    from sayso.runs.from_files import factuality
+    from sayso.runs.run import factuality
 
     assert sayso.factuality is factuality
     assert "factuality" in dir(sayso)
