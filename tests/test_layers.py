@@ -585,7 +585,7 @@ BUDGET = {
     "engines": 12_181,
     "train": 6_843,
     "metrics": 9_421,
-    "runs": 6_839,
+    "runs": 6_754,
     "datasets": 5_838,
     "report": 4_318,
     "cli": 3_823,
