@@ -591,7 +591,7 @@ BUDGET = {
     "cli": 3_823,
     "wikidata": 4_496,
     "people": 3_693,
-    "guard": 3_798,
+    "guard": 3_795,
     "score_files": 3_048,
     "studies": 2_219,
     "scores": 3_037,

@@ -16,7 +16,7 @@ the score, where the choice of the first limit by counts is not covered by the t
 draws entities from simulated worlds and asks whether the promise holds of *answers*: entities
 differ in size, answers about one are wrong together, larger entities more often, verdicts are
 missing more often for wrong answers, scores are tied, or the best of six scores is chosen. Beside
-sayso: one answer of each entity, with missing verdicts left out, as up to version 0.3.
+sayso: one answer of each entity, with missing verdicts left out, as before.
 """
 
 from __future__ import annotations
@@ -349,7 +349,7 @@ def errors(
 
 
 def one_of_each(cluster: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return one unit of each cluster, as up to version 0.3."""
+    """Return one unit of each cluster, as before."""
     order = rng.permutation(len(cluster))
     return order[np.unique(cluster[order], return_index=True)[1]]
 

@@ -303,15 +303,16 @@ def test_what_has_no_verdict_is_told_by_reason(tmp_path: Path) -> None:
     rows[0]["human"] = "perhaps"
     rows[1]["human"] = None
     rows[2]["answer"] = "I do not know."
+    rows[3] |= {"answer": None, "human": None}  # a file need not hold texts
     result = fitted(tmp_path, rows, GuardChoices(max_error=0.1), score="perplexity")
     (text,) = [text for text in result.notices if "left out" in text]
     assert text.startswith("1 answer without a verdict (1 declined)")
     (text,) = [text for text in result.notices if "count as wrong" in text]
-    assert text.startswith("2 answers without a verdict (")
-    for reason in ("1 human is 'perhaps', expected true or false", "1 without a label"):
+    assert text.startswith("3 answers without a verdict (")
+    for reason in ("1 human is 'perhaps', expected true or false", "2 without a label"):
         assert reason in text
     assert result.levels.units == 399
-    assert result.labeled.wrong[:2].tolist() == [1, 1]
+    assert result.labeled.wrong[:3].tolist() == [1, 1, 1]
 
 
 def test_answers_that_people_skipped_count_as_wrong(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ from sayso.protocols.selective.measure import judge_of, ranked_values, signed_fo
 from sayso.protocols.selective.rows import WORDS, FormRows, load_rows
 from sayso.protocols.selective.settings import Settings
 from sayso.protocols.stored import stored_run
-from sayso.records import Estimate, InputError, Verdict, is_blank, signature_text
+from sayso.records import Estimate, InputError, Verdict, signature_text
 from sayso.runs.measure import load_run
 from sayso.runs.tools import Toolbox, chosen_nli
 from sayso.score_files.grade import Grade, check_recorded_verdict, graders, plural
@@ -543,25 +543,22 @@ def _texts(path: Path, rows: Sequence[AnswerRow], column: str) -> NDArray[np.int
 # ---- rows with a verdict
 
 
-def _states_nothing(row: AnswerRow) -> str:
-    """Return why an answer states nothing that could be wrong; "" where it does."""
-    if row.answer is None or is_blank(row.answer):
-        return EMPTY
-    return "" if states_value(_stance(row)) else DECLINED
-
-
 def _unlabeled(row: AnswerRow, columns: Mapping[str, str]) -> str:
     """Return why an answer has no verdict of people."""
+    if not states_value(_stance(row)):
+        return DECLINED
     problems: list[str] = []
     name = places_of(row.own, columns).get("human", "human")
     person_verdict(row.own.get(name), problems, name)
-    return _states_nothing(row) or (problems[0] if problems else NO_LABEL)
+    return problems[0] if problems else NO_LABEL
 
 
 def _ungraded(row: AnswerRow, grade: Grade, metric: str) -> str:
     """Return why an answer has no verdict of a metric."""
-    no_gold = NO_GOLD if not row.gold and not metric.startswith("file:") else UNREAD
-    return _states_nothing(row) or grade.problem or no_gold
+    if not states_value(_stance(row)):
+        return DECLINED
+    no_gold = not row.gold and not metric.startswith("file:")
+    return grade.problem or (NO_GOLD if no_gold else UNREAD)
 
 
 def _kept(labeled: LabeledAnswers, why: Sequence[str] | NDArray[np.str_]) -> LabeledAnswers:
