@@ -81,20 +81,20 @@ def test_two_runs_of_each_protocol_compare_and_gate(protocol: str, tmp_path: Pat
     a, b = copy(first, tmp_path), copy(second, tmp_path)
     found = [e for e in sayso.compare(a, b).estimates if e.name == name and e.value is not None]
     assert found
-    one, other = (_value(run, protocol, name, **where) for run in (a, b))
-    assert any(e.value == pytest.approx(other - one) for e in found)
+    one, other = (_stored(run, protocol, name, **where) for run in (a, b))
+    assert any(e.value == pytest.approx(other.value - one.value) for e in found)
     text = f"{name}[{', '.join(where.values())}]"
-    (below,) = sayso.check_assertions(a, f"{text} >= 0", raw=True)
-    (above,) = sayso.check_assertions(a, f"{text} > 1", raw=True)
-    assert below.value == above.value == pytest.approx(one)
+    (below,) = sayso.check_assertions(a, f"{text} >= {one.low / 2}", raw=True)
+    (above,) = sayso.check_assertions(a, f"{text} > {(1 + one.high) / 2}", raw=True)
+    assert below.value == above.value == pytest.approx(one.value)
     assert (below.verdict, above.verdict) == ("holds", "does not")
 
 
-def _value(run: Path, protocol: str, name: str, **where: str) -> float:
+def _stored(run: Path, protocol: str, name: str, **where: str) -> Any:
     found = Results(RunFolder.open(run).read(f"metrics/{protocol}", Estimate)).find(name, **where)
     assert found is not None
     assert found.value is not None
-    return found.value
+    return found
 
 
 @pytest.mark.parametrize("protocol", PAIRS)
