@@ -433,6 +433,52 @@ def extreme_rankings(tally: Tally, worlds: int, n: int, seed: int) -> None:
                     tally.add(("B − A: AUROC", label, share), size, gap, areas[1] - areas[0])
 
 
+#: scores of wrong (1) and right answers by entity, with tails that a few answers seldom show
+HEAVY = {
+    "t, 1 df": lambda r, w, e: r.standard_t(1, len(w)) + 3 * w,
+    "t, 2 df": lambda r, w, e: r.standard_t(2, len(w)) + 2 * w,
+    "t, 1 df, entities too": lambda r, w, e: (
+        r.standard_t(1, len(w)) + 3 * w + r.standard_t(1, e.max() + 1)[e]
+    ),
+    "lognormal": lambda r, w, e: (
+        np.exp(1.5 * r.normal(size=len(w))) + 2 * w * np.exp(r.normal(size=len(w)))
+    ),
+    "Pareto": lambda r, w, e: r.pareto(1, len(w)) * np.where(w > 0, 3, 1),
+    "wrong spread": lambda r, w, e: r.normal(size=len(w)) * np.where(w > 0, 3, 1) + 1.5 * w,
+    "one in ten surely wrong": lambda r, w, e: (
+        r.normal(size=len(w)) + np.where(r.random(len(w)) < 0.1, -4, 3) * w
+    ),
+    "ties": lambda r, w, e: r.binomial(4, np.where(w > 0, 0.5, 0.12)).astype(np.float64),
+}
+
+
+def extreme_heavy(tally: Tally, worlds: int, n: int, seed: int) -> None:
+    """Count AUROC and PRR of heavy-tailed and tied scores, at shares of wrong answers."""
+    effects = np.random.default_rng(0).normal(0, 1, 20_000)
+    for share in (0.04, 0.1, 0.4, 0.9):
+        at = intercept(share, effects)
+        for label, law in HEAVY.items():
+
+            def draw(size: int, r: np.random.Generator, at: float = at, law=law) -> tuple:  # type: ignore[no-untyped-def]
+                entity, _, wrong = ranked(size, at, np.zeros(0), r)
+                return entity, law(r, wrong, entity), wrong
+
+            _, score, wrong = draw(60_000, np.random.default_rng([seed, 7]))
+            area, best = metrics.auroc(score, wrong), metrics.prr(score, wrong)
+            for size in SIZES:
+                if not tally.wants(label, share, size):
+                    continue
+                rng = np.random.default_rng([seed, size, int(100 * share)])
+                for world in range(worlds):
+                    entity, score, wrong = draw(size, rng)
+                    if ranks_enough(wrong):
+                        again = {"clusters": entity, "n": n, "seed": world}
+                        found = metrics.bootstrap_auroc(score, wrong, **again)
+                        tally.add(("AUROC", label, share), size, found, float(area or 0))
+                        found = metrics.bootstrap_prr(score, wrong, **again)
+                        tally.add(("PRR", label, share), size, found, float(best or 0))
+
+
 def extreme_best(tally: Tally, worlds: int, n: int, seed: int) -> None:
     """Count the best of 15 scores against the AUROC of the truly best, at shares wrong."""
     effects = np.random.default_rng(0).normal(0, 1, 20_000)
@@ -658,6 +704,7 @@ def study_extremes(worlds: int, n: int, seed: int, only: str, cells: Sequence[st
 EXTREME_PARTS = {
     "rates": extreme_rates,
     "rankings": extreme_rankings,
+    "heavy": extreme_heavy,
     "best": extreme_best,
     "kappa": extreme_kappa,
     "cmfg": extreme_cmfg,

@@ -280,6 +280,7 @@ def test_output_of_a_batch(tmp_path: Path) -> None:
         _batch("lost", None, error={"code": "batch_expired", "message": "too late"}),
         _batch("old", completion),
         _batch("new", response),
+        _batch("two", {"choices": [_chat("Eliot", None)]}, error={"message": "cut off"}),
     ]
     asked = [
         {"custom_id": "one", "body": {"messages": [{"role": "user", "content": "Where?"}]}},
@@ -298,6 +299,7 @@ def test_output_of_a_batch(tmp_path: Path) -> None:
         "",
         "Emma?",
         "Emma, then?",
+        "Who wrote Emma?",
     ]
     two = found[0]
     assert (two.answer, two.samples) == ("Austen", ("Brontë",))
@@ -309,8 +311,10 @@ def test_output_of_a_batch(tmp_path: Path) -> None:
     assert (found[4].answer, found[4].logprobs) == (" Austen", (-0.5,))
     assert (found[5].answer, found[5].logprobs) == ("Austen", (-0.25,))
     opened = open_answer_file(out)
-    assert [row.question for row in opened.rows] == [""] * 6
+    assert [row.question for row in opened.rows] == [""] * 7
     assert "--set requests=FILE" in opened.notices[0]
+    assert "1 lines" in opened.notices[1]
+    assert (found[6].answer, found[6].problems) == (None, ("failed: cut off",))
 
 
 def _sample(**changes: Any) -> dict[str, Any]:

@@ -25,6 +25,8 @@ class BatchServer(BadServer):
         self.babble: Body | None = None
         self.uploads = 0
         self.refused = False
+        #: how many lines come back twice
+        self.twice = 0
         #: what is lost on its way back: "create" breaks off the reply to the next batch
         self.lost = ""
         #: the batches and files that it has no longer
@@ -106,13 +108,14 @@ class BatchServer(BadServer):
             question = line["body"]["messages"][-1]["content"]
             wrong = next((r for word, r in self.wrong.items() if word in question), None)
             if wrong is not None:
-                bad.append({**row, "response": wrong})
+                bad.append({**row, "response": wrong, "error": wrong.get("beside")})
                 continue
             self.billed.append(line["custom_id"])
             self.billed_bodies[_asked(line["body"])] += 1
             words = len(question.split())
             body = json.loads(self.good(line["body"], words, 10**6, "ok"))
             good.append({**row, "response": {"status_code": 200, "body": body}})
+        good += good[: self.twice]
         good.reverse()  # in any order
         for rows, name in ((good, "output_file_id"), (bad, "error_file_id")):
             if rows:

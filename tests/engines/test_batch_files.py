@@ -90,6 +90,7 @@ def test_the_answers_are_those_that_calls_would_have_given(tmp_path: Path) -> No
         expected = dict(plain.complete(requests))
         plain.close()
     assert [a.text for a in found] == [expected[n].text for n in range(90)]
+    assert not engine.files.gone
     assert [a.overrides for a in found] == [expected[n].overrides for n in range(90)]
     assert len(server.billed) == 29  # three draws in a call
 
@@ -139,6 +140,12 @@ def test_a_line_that_fails_is_a_record_and_asked_again(
         (again,) = answers(engine, [REQUESTS[7]])
         assert again.problem is None
         assert len(server.billed) == 38  # and the last one at once, as it is alone
+
+
+def test_a_line_that_comes_twice_counts_once_and_is_told(tmp_path: Path) -> None:
+    with BatchServer(twice=2) as server, engine_of(server, tmp_path) as engine:
+        assert not [a for a in answers(engine, REQUESTS) if a.problem]
+        assert [n for n in engine.notices if n.startswith("2 lines of batch batch_0")]
 
 
 def test_a_batch_that_expires_keeps_what_was_answered(tmp_path: Path) -> None:

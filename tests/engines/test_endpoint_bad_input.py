@@ -366,9 +366,14 @@ def test_another_models_name_is_noticed_once() -> None:
         answers(engine, *[ask(f"Who {n}?") for n in range(5)])
         said = [n for n in engine.notices if "other-7b" in n]
         assert said == ["requests name 'bad', but the endpoint says that 'other-7b' answers"]
-    with opened(switches={"says_model": "bad-2024-08-06"}) as (_, engine):
+    with opened(switches={"says_model": "bad-2024-08-06"}) as (server, engine):
         answers(engine, ask("Who?"))
         assert engine.notices == []
+        server.says_model = "bad-2024-11-20"
+        answers(engine, ask("Who else?"), ask("Where?"))
+        (changed,) = engine.notices
+        assert "changed during the run" in changed
+        assert "'bad-2024-11-20': 2, 'bad-2024-08-06': 1" in changed
 
 
 def test_a_server_that_never_answers_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@ what is computed once, and files that cannot be opened."""
 
 from __future__ import annotations
 
+import math
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -364,6 +366,16 @@ def test_files_that_are_no_model_are_one_line(gguf_of_llama: Path, tmp_path: Pat
         said = message(cut, weights=weights)
         assert f"model file {cut} cannot be opened by llama.cpp" in said
         assert "\n" not in said
+    for key, number, wrong in (  # each ended the process inside the library
+        ("block_count", struct.pack("<I", 0), "is 0, expected 1 to"),
+        ("block_count", struct.pack("<I", 2**31), "is 2147483648, expected 1 to"),
+        ("attention.layer_norm_rms_epsilon", struct.pack("<f", math.nan), "is nan, expected a"),
+    ):
+        data = bytearray(gguf_of_llama.read_bytes())
+        place = data.index(f"llama.{key}".encode()) + len(f"llama.{key}") + 4
+        data[place : place + 4] = number
+        cut.write_bytes(data)
+        assert wrong in message(cut)
     assert "does not exist" in message(tmp_path / "none.gguf")
     (tmp_path / "text.gguf").write_text("no model")
     assert "it does not begin with 'GGUF'" in message(tmp_path / "text.gguf")

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 import sayso
-from sayso import cli
+from sayso import cli, report
+from sayso.assertions.written import JUNIT_MARK, write_verdicts
 from sayso.engines.hf import files
+from sayso.guard.guard import Guard
+from sayso.people.labels import write_rows
 from sayso.protocols import uncle
 from sayso.records import InputError
+from sayso.report.page import GENERATOR, write_index
 from sayso.runs.freshness.ages import Period
 from sayso.score_files.score import parts_beside
 from sayso.storage.atomic import WRITER, one_writer, replacing
 from sayso.storage.cache import Cache
+from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import read_grid
 from sayso.train.trainers import begin_training
+from support.guards import guard_file
 from support.scripted_world import Mind, facts, records, write
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights there")
@@ -267,3 +278,98 @@ def test_a_loop_of_links_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
         error = capsys.readouterr().err
         assert error.startswith("sayso: "), error
         assert error.count("\n") == 1, error
+
+
+# ---- outputs that a user names: a link stays, a device or a pipe is written to
+
+
+def score(finished: Path, place: Path, *more: str) -> None:
+    answers = write(place.with_name("answers.jsonl"), [{"question": "Who?", "answer": "Ada"}])
+    assert (
+        cli.execute(["score", str(answers), "--out", str(place), "--methods", "length_words"]) == 0
+    )
+
+
+def export(finished: Path, place: Path) -> None:
+    assert cli.execute(["export", str(finished / "run"), str(place)]) == 0
+
+
+def figure(finished: Path, place: Path) -> None:
+    held = RunFolder.open(finished / "run")
+    estimates = sayso.measure(finished / "run").estimates
+    report.figures_of(held, held.read_manifest(), estimates)[0].save(place)
+
+
+def withdrawn(finished: Path, place: Path) -> None:
+    Guard(guard_file(), place).withdraw("an alarm")
+
+
+def page(finished: Path, place: Path) -> None:
+    assert write_index(place, f"<head>{GENERATOR}", force=place.is_symlink())
+
+
+def state(finished: Path, place: Path) -> None:
+    with replacing(place) as file:
+        file.write(b"{}")
+
+
+#: the name of an output, and what writes it
+OUTPUTS: dict[str, Callable[[Path, Path], Any]] = {
+    "verdicts.xml": lambda _, place: write_verdicts(place, f"<a>{JUNIT_MARK}</a>", "--junit"),
+    "export.csv": export,
+    "export.jsonl": export,
+    "export.parquet": export,
+    "export.xlsx": export,
+    "scored.jsonl": score,
+    "scored.csv": score,
+    "sheet.csv": lambda _, place: write_rows([{"target": "a"}], ["target"], place, flag="--sheet"),
+    "page.html": page,
+    "chart.svg": figure,
+    "guard.json": withdrawn,
+    "watch.state": state,
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_an_output_replaces_what_a_link_leads_to(finished: Path, tmp_path: Path, name: str) -> None:
+    target = tmp_path / "elsewhere" / name
+    target.parent.mkdir()
+    target.write_bytes(b"" if name != "guard.json" else msgspec.json.encode(guard_file()))
+    before = target.stat().st_ino
+    (tmp_path / name).symlink_to(target)
+    OUTPUTS[name](finished, tmp_path / name)
+    assert (tmp_path / name).is_symlink()
+    assert target.stat().st_size
+    assert target.stat().st_ino != before  # in one piece
+    assert list(target.parent.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("name", [name for name in OUTPUTS if name != "guard.json"])
+def test_an_output_is_written_to_a_pipe_and_leaves_it(
+    finished: Path, tmp_path: Path, name: str
+) -> None:
+    pipe, came = tmp_path / name, []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: came.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    OUTPUTS[name](finished, pipe)
+    reader.join(10)
+    assert pipe.is_fifo()
+    assert came[0]
+
+
+def test_our_own_output_is_written_to_where_it_is_a_file(tmp_path: Path) -> None:
+    """Its place would go on to the next line: the shell holds the file, not its name."""
+    code = (
+        "import pathlib, sys; from sayso.storage.atomic import replacing\n"
+        "print('before')\n"
+        "with replacing(pathlib.Path(sys.argv[1])) as file: file.write(b'page\\n')\n"
+        "print('after')"
+    )
+    place = tmp_path / "out"
+    with place.open("wb") as out:
+        subprocess.run([sys.executable, "-c", code, "/dev/stdout"], stdout=out, check=True)
+    assert place.read_text() == "before\npage\nafter\n"
+    (tmp_path / "a").symlink_to(tmp_path / "a")
+    with pytest.raises(InputError, match="cannot write"), replacing(tmp_path / "a"):
+        pass

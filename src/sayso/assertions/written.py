@@ -22,7 +22,7 @@ from sayso.harmless import line, plain_json, well_formed
 from sayso.protocols import PROTOCOLS
 from sayso.records import Estimate, InputError
 from sayso.report.numbers import DASH, difference_range, difference_value, interval, metric_value
-from sayso.storage.atomic import disk_errors, replacing
+from sayso.storage.atomic import disk_errors, is_stream, replacing
 
 #: characters of a comment on a pull request: GitHub takes 65,536
 LONGEST_COMMENT = 60_000
@@ -263,7 +263,7 @@ def write_verdicts(place: Path, text: str, flag: str) -> None:
     if place.is_dir():
         raise InputError(f"{flag} {place} is a folder: name a file in it")
     with disk_errors(place, "read"):
-        if place.exists() and place.stat().st_size:
+        if not is_stream(place) and place.exists() and place.stat().st_size:
             with place.open(encoding="utf-8", errors="replace") as file:
                 if mark not in file.read(1_000):
                     raise InputError(

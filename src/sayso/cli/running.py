@@ -275,7 +275,7 @@ def _check_folder(out: Path | None) -> None:
 def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) -> None:
     """Write the page that links the reports, and print the main numbers of all unless ``quiet``."""
     runs = [shown_run(result) for result in done]
-    place = done[0].path.parent / INDEX
+    place = place_inside(done[0].path.parent, INDEX)
     manifest = done[0].manifest
     text = index_page(runs, manifest, left_out, place, shown_examples(done[0]))
     written = write_index(place, text)

@@ -423,9 +423,13 @@ def shared_bins(
     return shared
 
 
-#: answers that every bin needs for an interval of a mean over bins, and how a note of fewer begins
+#: answers that every bin needs for an interval of a mean over bins, and how a note of fewer begins:
+#: where words vary little, the bins that more answers would fill are the ones that do not fit them
 LEAST_IN_BIN = 5
-THIN = f"no interval: levels of confidence with fewer than {LEAST_IN_BIN} claims"
+THIN = (
+    f"no interval: too few per bin (fewer than {LEAST_IN_BIN} claims), which tends to make the "
+    "value too high"
+)
 
 
 class Filling(NamedTuple):

@@ -28,6 +28,7 @@ from sayso.metrics.arrays import (
 )
 from sayso.metrics.intervals import (
     UNMOVED,
+    OneMore,
     Resampled,
     Statistic,
     bootstrap,
@@ -40,10 +41,10 @@ from sayso.metrics.intervals import (
     student_quantile,
 )
 from sayso.metrics.ranking import (
+    ANYWHERE,
     SortedScore,
     auroc,
     auroc_steps,
-    deciding_entities,
     pairs_of,
     with_pairs,
 )
@@ -262,7 +263,8 @@ def cross_fitted_best(
         return Estimate(name, n=len(wrong), problem=undefined(name))
     most = max(used, key=lambda place: int((choice == place).sum()))
     kind = kinds.get(list(scores)[most])
-    freedom = deciding_entities(list(scores.values())[most], wrong, kind, unit) - 1
+    held = np.where(np.any([one.use for one in folded], axis=0), wrong, np.nan)
+    pairs = pairs_of(held, kind, unit)
 
     def chosen(rows: Floats, weights: ArrayLike | None = None) -> Result:
         W, single = weight_rows(weights, len(rows))
@@ -272,17 +274,13 @@ def cross_fitted_best(
 
     estimate = bootstrap(
         chosen, wrong, clusters=unit, n=min(n, RECHOSEN), seed=seed, name=name, whole=True,
-        freedom=max(freedom, 1.0),
+        freedom=OneMore(pairs.independent, *ANYWHERE),
     )  # fmt: skip
     if estimate.value is None:
         return estimate
     a, b = np.indices(choice.shape)
-    held = np.where(np.any([one.use for one in folded], axis=0), wrong, np.nan)
-    pairs = pairs_of(held, kind, unit)
     pairs = pairs._replace(total=int(tables[choice, 1, a, b][choice >= 0].sum()))
-    return with_pairs(
-        msgspec.structs.replace(estimate, n=int((~np.isnan(held)).sum())), pairs, freedom
-    )
+    return with_pairs(msgspec.structs.replace(estimate, n=int((~np.isnan(held)).sum())), pairs)
 
 
 #: rows that a piece of a ranking takes: of two pieces sums are compared, inside one each pair

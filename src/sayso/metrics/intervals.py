@@ -489,7 +489,7 @@ def bootstrap(
     name: str | None = None,
     least_error: float = 0.0,
     whole: bool = False,
-    freedom: float | None = None,
+    freedom: float | OneMore | None = None,
     replicates: Floats | None = None,
     **keywords: Any,
 ) -> Estimate:
@@ -500,7 +500,8 @@ def bootstrap(
     grouping above them within which they are drawn (such as domains). ``limits`` is the range of
     the metric: (0, 1), (-1, 1) for J, (0, inf) for odds ratios, ``None`` for differences
     (symmetric). ``least_error`` is a standard error below which the metric's is not taken to lie,
-    ``freedom`` the degrees of freedom where few of the clusters decide. ``whole``: the metric is
+    ``freedom`` the degrees of freedom where few of the clusters decide, or one more observation.
+    ``whole``: the metric is
     not one of some of the rows, so it is never taken of random groups. Resamples in which it is
     undefined (one class only) are skipped; ``problem`` says so where they are more than 5 %.
     ``value`` is ``None`` where it is undefined.
@@ -691,6 +692,26 @@ def no_difference(gap: Estimate) -> Estimate:
     return msgspec.structs.replace(gap, low=0.0, high=0.0, problem=None)
 
 
+class OneMore(NamedTuple):
+    """One more observation beside those that a mean rests on, which show nothing rare.
+
+    ``seen`` is how many independent ones there are; ``mean`` and ``variance`` are those of one that
+    is drawn at random.
+    """
+
+    seen: float
+    mean: float
+    variance: float
+
+    def add(self, value: float, error: float) -> tuple[float, float]:
+        """Return the mean of all, and its standard error, from those of the ones that are seen."""
+        spread = (self.seen * error) ** 2 + self.variance + (value - self.mean) ** 2
+        return (
+            (self.seen * value + self.mean) / (self.seen + 1),
+            math.sqrt(spread) / (self.seen + 1),
+        )
+
+
 class Resampled(NamedTuple):
     """A metric's replicates (B,), NaN = undefined, and the clusters and strata they come from."""
 
@@ -706,12 +727,13 @@ def make_estimate(
     limits: Range | None,
     n: int,
     least_error: float = 0.0,
-    freedom: float | None = None,
+    freedom: float | OneMore | None = None,
 ) -> Estimate:
     """Return the Estimate of a value of ``n`` rows, with the interval that its resamples give.
 
     ``least_error``: a standard error known from elsewhere below which it is not taken to lie.
-    ``freedom``: degrees of freedom, at most (and by default) the clusters less the strata.
+    ``freedom``: degrees of freedom, at most (and by default) the clusters less the strata. With
+    one more observation (:class:`OneMore`) the interval holds that of the mean with it too.
     """
     if np.isnan(value):
         return Estimate(name=name, n=n, problem=undefined(name))
@@ -721,13 +743,19 @@ def make_estimate(
         return Estimate(name=name, value=value, n=n, problem=SINGLE_CLUSTER)
     error = max(error, least_error)
     degrees = float(clusters - strata)
-    degrees = degrees if freedom is None else min(degrees, freedom)
+    one_more = freedom if isinstance(freedom, OneMore) else None
+    most_free = freedom.seen if isinstance(freedom, OneMore) else freedom
+    degrees = degrees if most_free is None else min(degrees, most_free)
     low, high = student_interval(value, error, degrees, limits)
     problem = undefined_problem(replicates)
     if low is None:
         problem = "no interval: the value is at the end of its range"
     elif error <= NO_SPREAD:
         low, high, problem = None, None, UNMOVED
+    elif one_more is not None and high is not None:
+        least, most = student_interval(*one_more.add(value, error), degrees, limits)
+        if least is not None and most is not None:
+            low, high = min(low, least), max(high, most)
     return Estimate(name=name, value=or_none(value), low=low, high=high, n=n, problem=problem)
 
 

@@ -39,6 +39,7 @@ from sayso.metrics.intervals import (
     MANY,
     SINGLE_CLUSTER,
     UNBOUNDED,
+    OneMore,
     bootstrap,
     drawn_weights,
     effective_number,
@@ -224,45 +225,14 @@ def too_few(wrong: int, right: int) -> str | None:
     return f"{few} {kind} of {total:,} answers: {TOO_FEW}"
 
 
-#: effective entities below which an AUROC gets an exact interval, and PRR none
-FEW_DECIDE, LEAST_DECIDE = 5, 2
-FEW_ENTITIES = "no interval: one or two entities decide nearly all pairs in order or out of it"
 #: the width at which an interval of PRR, 1 at best and 0 at random, leaves everything open; a
 #: narrower limit would print those alone that are too narrow by chance
 WIDEST_PRR = 3.0
 
 
-def deciding_entities(
-    uncertainty: ArrayLike,
-    incorrect: ArrayLike,
-    strata: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
-) -> float:
-    """Return how many entities a ranking rests on: its rarer class, or its rarer kind of pair.
-
-    (sum d)^2 / sum d^2 (Kish 1965), d the pairs in order, or out of order (ties half), in which an
-    entity stands as the wrong answer, or as the right one; the least of the four counts, 0 for
-    none. The error of an AUROC near 1 rests on the few entities that are out of order.
-    """
-    score, wrong = _scores_and_classes(uncertainty, incorrect)
-    kind = np.zeros(len(score), dtype=np.int64) if strata is None else codes(strata)
-    unit = cluster_codes(clusters, len(score))
-    use = ~(np.isnan(score) | np.isnan(wrong))
-    score, bad, kind, unit = score[use], wrong[use] > 0, kind[use], unit[use]
-    rank = codes(score)
-    size = count_codes(rank)
-    key = kind * size + rank
-    worth: list[float] = []
-    for side in (bad, ~bad):
-        other = np.sort(key[~side])
-        below, upto = np.searchsorted(other, key[side]), np.searchsorted(other, key[side], "right")
-        start, end = (np.searchsorted(other, (kind[side] + more) * size) for more in (0, 1))
-        beaten = (below + upto) / 2 - start
-        worth += [
-            effective_number(np.bincount(unit[side], weights=d))
-            for d in (beaten, (end - start) - beaten)
-        ]
-    return min(worth)
+#: where one more wrong answer, placed at random among the others, stands in AUROC and PRR: uniform,
+#: and 1 less an exponential variable
+ANYWHERE, REJECTED = (0.5, 1 / 12), (0.0, 1.0)
 
 
 def bootstrap_auroc(
@@ -277,25 +247,25 @@ def bootstrap_auroc(
 
     ``numerator`` are the pairs in order, ties half, ``denominator`` all of them. Inside the range
     the interval is that of :func:`~sayso.metrics.intervals.bootstrap`, which takes ``resampling``
-    (``n``, ``seed``), with the degrees of freedom of :func:`deciding_entities`, less
-    one: with a rare class or a strong score a handful decides, and resamples of a handful vary too
-    little. At 0 and 1, where every resample is perfect too, and where fewer than five entities
-    decide, it is Clopper-Pearson's (1934) for as many trials as there are independent pairs
-    (:func:`pairs_of`). For answers that stand alone that holds at least 95 % of the time whatever
-    the scores' laws: min(m, n) pairs that share no answer are all in order with probability
-    AUROC^min(m, n) at most. No interval for equal scores, and for a single cluster.
+    (``n``, ``seed``), with one more answer at random place beside the independent pairs
+    (:func:`pairs_of`): an AUROC is the mean place of the rarer answers among the others, and a few
+    of them seldom show the rare one that is far off. At 0 and 1, where every resample is perfect
+    too, it is Clopper-Pearson's (1934) for as many trials as there are independent pairs. For
+    answers that stand alone that holds at least 95 % of the time whatever the scores' laws:
+    min(m, n) pairs that share no answer are all in order with probability AUROC^min(m, n) at most.
+    No interval for equal scores, and for a single cluster.
     """
     score, wrong = _scores_and_classes(uncertainty, incorrect)
     metric: Callable[..., Any] = auroc if strata is None else within_auroc
     more = () if strata is None else (np.asarray(strata),)
-    pairs, freedom = _deciding(score, wrong, strata, clusters)
+    use = ~(np.isnan(score) | np.isnan(wrong))
+    pairs = pairs_of(np.where(use, wrong, np.nan), strata, clusters)
     # many strata would leave too few pairs of one in a random group
     estimate = bootstrap(
         metric, score, wrong, *more, clusters=clusters, name=name, whole=bool(more),
-        freedom=max(freedom, 1.0), **resampling,
+        freedom=OneMore(pairs.independent, *ANYWHERE), **resampling,
     )  # fmt: skip
-    use = ~(np.isnan(score) | np.isnan(wrong))
-    estimate = with_pairs(msgspec.structs.replace(estimate, n=int(use.sum())), pairs, freedom)
+    estimate = with_pairs(msgspec.structs.replace(estimate, n=int(use.sum())), pairs)
     if estimate.value is not None and score[use].min() == score[use].max():
         return msgspec.structs.replace(estimate, low=None, high=None, problem=EQUAL)
     return telling(estimate)
@@ -309,22 +279,22 @@ def bootstrap_prr(
 ) -> Estimate:
     """Return the prediction-rejection ratio with its 95 % interval.
 
-    No interval where one or two entities decide, as in :func:`bootstrap_auroc`, and none wider than
-    :data:`WIDEST_PRR`. The degrees of freedom are one fewer than there: with as many, intervals of
-    rare errors held in 91 to 93 % of simulated worlds.
+    With one more wrong answer at random, as in :func:`bootstrap_auroc`: what a wrong answer costs
+    is about -log of its rank, so that one early error costs more than many late ones, and few
+    errors seldom show one. None wider than :data:`WIDEST_PRR`.
     """
-    _, freedom = _deciding(uncertainty, incorrect, None, clusters)
+    score, wrong = _scores_and_classes(uncertainty, incorrect)
+    use = ~(np.isnan(score) | np.isnan(wrong))
+    pairs = pairs_of(np.where(use, wrong, np.nan), clusters=clusters)
     estimate = bootstrap(
-        prr, uncertainty, incorrect, clusters=clusters, name="prr", limits=(-np.inf, 1.0),
-        freedom=max(freedom - 1, 1.0), **resampling,
+        prr, score, wrong, clusters=clusters, name="prr", limits=(-np.inf, 1.0),
+        freedom=OneMore(pairs.independent, *REJECTED), **resampling,
     )  # fmt: skip
     if estimate.low is None or estimate.high is None:
         return estimate
-    few = freedom <= LEAST_DECIDE - 1
-    if not few and estimate.high - estimate.low <= WIDEST_PRR:
+    if estimate.high - estimate.low <= WIDEST_PRR:
         return estimate
-    problem = FEW_ENTITIES if few else UNBOUNDED
-    return msgspec.structs.replace(estimate, low=None, high=None, problem=problem)
+    return msgspec.structs.replace(estimate, low=None, high=None, problem=UNBOUNDED)
 
 
 class RankedEstimates(NamedTuple):
@@ -408,34 +378,19 @@ def _are_rows(unit: NDArray[np.int64]) -> bool:
     return bool((unit == np.arange(len(unit))).all())
 
 
-def _deciding(
-    uncertainty: ArrayLike,
-    incorrect: ArrayLike,
-    strata: ArrayLike | None,
-    clusters: ArrayLike | None,
-) -> tuple[Pairs, float]:
-    """Return the pairs of a ranking, and the degrees of freedom of its error."""
-    score, wrong = _scores_and_classes(uncertainty, incorrect)
-    use = ~(np.isnan(score) | np.isnan(wrong))
-    pairs = pairs_of(np.where(use, wrong, np.nan), strata, clusters)
-    return pairs, deciding_entities(score, wrong, strata, clusters) - 1
-
-
-def with_pairs(estimate: Estimate, pairs: Pairs, freedom: float) -> Estimate:
-    """Return an AUROC with its pairs as counts, and an exact interval where few entities decide."""
+def with_pairs(estimate: Estimate, pairs: Pairs) -> Estimate:
+    """Return an AUROC with its pairs as counts, and an exact interval where it is 0 or 1."""
     value = estimate.value
     if value is None:
         return msgspec.structs.replace(estimate, denominator=float(pairs.total))
     in_order = round(2 * value * pairs.total) / 2  # ties are halves
     counted = msgspec.structs.replace(estimate, numerator=in_order, denominator=float(pairs.total))
-    few = freedom < FEW_DECIDE - 1
-    if (0 < value < 1 and not few) or estimate.problem == SINGLE_CLUSTER:
+    if 0 < value < 1 or estimate.problem == SINGLE_CLUSTER:
         return counted
     size = pairs.independent
     low, high = exact_interval(value * size, size)
     order = "in order" if value > 0.5 else "in reverse order"
-    share = "all" if value in (0, 1) else f"{max(in_order, pairs.total - in_order):,g} of"
-    note = f"{share} {pairs.total:,} pairs {order}: exact interval of {size:.3g} of them"
+    note = f"all {pairs.total:,} pairs {order}: exact interval of {size:.3g} of them"
     return msgspec.structs.replace(counted, low=low, high=high, problem=note)
 
 

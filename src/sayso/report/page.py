@@ -35,7 +35,7 @@ from sayso.report.answers import (
 from sayso.report.number_tables import notes_of, page_rows
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples
 from sayso.report.sheet import Sheet, ShownRun, StoredAnswers
-from sayso.storage.atomic import replacing
+from sayso.storage.atomic import is_stream, replacing
 from sayso.storage.run_folder import Manifest, RunFolder
 
 #: stands in every page of ours
@@ -259,9 +259,16 @@ def index_page(
     return page("index.html.j2", context)
 
 
-def write_index(place: Path, text: str) -> Path | None:
-    """Write an index page, unless somebody else's page stands there; return its path."""
-    if place.exists() and GENERATOR not in place.read_text(encoding="utf-8", errors="replace"):
+def is_foreign(place: Path) -> bool:
+    """Tell whether a file of somebody else stands where a page is to be written."""
+    if is_stream(place) or not place.exists():
+        return False
+    return place.is_dir() or GENERATOR not in place.read_text(encoding="utf-8", errors="replace")
+
+
+def write_index(place: Path, text: str, *, force: bool = False) -> Path | None:
+    """Write a page, unless somebody else's stands there and not ``force``; return its path."""
+    if not force and is_foreign(place):
         return None
     with replacing(place) as file:
         file.write(text.encode("utf-8", "replace"))

@@ -29,7 +29,7 @@ from sayso.report.opening import (
     errors_sentence,
     example,
 )
-from sayso.report.page import GENERATOR, sheet_page, write_index
+from sayso.report.page import is_foreign, sheet_page, write_index
 from sayso.report.sheet import Chart, Section, Sheet, Tile, render_sheet
 from sayso.report.terminal import say
 from sayso.score_files.grade import plural
@@ -229,9 +229,7 @@ def check_page_is_ours(place: Path, *, force: bool) -> None:
         raise InputError(f"--report {place}: expected a name ending in .html")
     if not place.parent.is_dir():
         raise InputError(f"--report {place}: there is no folder {place.parent}")
-    if force or not place.exists():
-        return
-    if place.is_dir() or GENERATOR not in place.read_text(encoding="utf-8", errors="replace"):
+    if not force and is_foreign(place):
         raise InputError(FOREIGN.format(place))
 
 
@@ -300,7 +298,5 @@ def write_file_page(
         about=[("file", file)],
         examples=shown,
     )
-    if force:
-        place.unlink(missing_ok=True)
-    if write_index(place, text) is None:
+    if write_index(place, text, force=force) is None:
         raise InputError(FOREIGN.format(place))

@@ -106,7 +106,7 @@ from sayso.scores.p_ik import (
     not_converged,
     too_few_to_learn,
 )
-from sayso.storage.atomic import disk_errors, one_writer, place_inside, replacing
+from sayso.storage.atomic import disk_errors, is_stream, one_writer, place_inside, replacing
 from sayso.storage.cache import default_cache_folder
 from sayso.version import __version__
 
@@ -306,6 +306,8 @@ def score_file(
         gold = any(row.gold for row in first) or gold_metric.startswith("file:")
         truth = gold or any(row.human is not None for row in first)
         probe = state_reader(tools, truth, place) if learns else None
+        if probe is not None and is_stream(target):
+            probe = "it is added to a file when all rows are written, and this output is none"
         if isinstance(probe, StateProbe):
             stack.callback(probe.close)
         names = [*chosen] if named else []

@@ -6,7 +6,11 @@ import contextlib
 import errno
 import os
 import re
+import shutil
 import socket
+import stat
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,13 +104,58 @@ def is_link(place: Path) -> InputError:
     )
 
 
+def is_stream(path: Path) -> bool:
+    """Tell whether a place is written to and never replaced or read: a device, a pipe, our output.
+
+    Our own standard output and error are streams even where they are files. Raises InputError.
+    """
+    with disk_errors(path):
+        try:
+            info = path.stat()
+        except FileNotFoundError:
+            return False
+    return _own_output(info) is not None or not (
+        stat.S_ISREG(info.st_mode) or stat.S_ISDIR(info.st_mode)
+    )
+
+
+def _own_output(info: os.stat_result) -> int | None:
+    """Return the number of our standard output or error, if this file is it."""
+    for handle in (1, 2):
+        with contextlib.suppress(OSError):  # closed
+            if os.path.samestat(info, os.fstat(handle)):
+                return handle
+    return None
+
+
+@contextlib.contextmanager
+def _sending(path: Path) -> Iterator[IO[bytes]]:
+    """Give a file to write; at the end all of it is sent to a stream, or nothing on an error."""
+    with tempfile.TemporaryFile() as file:
+        yield file
+        file.seek(0)
+        with disk_errors(path):
+            own = _own_output(path.stat())
+            if own is not None:
+                sys.stdout.flush()
+            handle = os.open(path, os.O_WRONLY) if own is None else os.dup(own)
+            with open(handle, "wb") as stream:
+                shutil.copyfileobj(file, stream)
+
+
 @contextlib.contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """Give a file to write; at the end it takes the place of ``path``, or vanishes on an error.
 
-    What processes left here that were killed is removed: a file that is being written is locked.
-    What is ``private`` only its owner can read, in folders made for it too.
+    A link stays, and the file that it leads to is replaced; a stream (:func:`is_stream`) is written
+    to. What processes left here that were killed is removed: a file that is being written is
+    locked. What is ``private`` only its owner can read, in folders made for it too.
     """
+    if is_stream(path):
+        with _sending(path) as file:
+            yield file
+        return
+    path = real_path(path)
     check_outside_git(path)
     temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
     with disk_errors(path):

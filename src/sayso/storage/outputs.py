@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from sayso.records import InputError
+from sayso.storage.atomic import is_stream
 from sayso.storage.run_folder import is_table
 
 #: what makes a spreadsheet run a cell instead of showing it; some take the wide signs for the same
@@ -37,6 +38,8 @@ def check_output(
     name = name or str(place)
     if place.is_dir():
         raise InputError(f"{name} is a folder: name a file in it")
+    if is_stream(place):
+        return
     _check_folder(place, name)
     if place.exists() and is_table(place):
         raise InputError(f"{name} is a table of a run, which needs it: give another name")

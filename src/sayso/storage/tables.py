@@ -369,7 +369,10 @@ def read_parquet(path: Path, kind: type[Record]) -> Iterator[Record]:
 
     shape = shape_of(kind)._replace(optional=False)
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as source:
+        with (
+            path.open("rb") as file,  # the library opens no path that is not UTF-8
+            pq.ParquetFile(file, page_checksum_verification=True) as source,
+        ):
             check_unpacked(source, path)
             columns = source.schema_arrow.names
             if len(set(columns)) < len(columns):
@@ -383,8 +386,15 @@ def read_parquet(path: Path, kind: type[Record]) -> Iterator[Record]:
                 yield from unbuild(shape, batch.to_struct_array())
             if read != source.metadata.num_rows:  # damage that the library passes over
                 raise ValueError(f"{read:,} of its {source.metadata.num_rows:,} rows can be read")
-    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
+    except (
+        pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError
+    ) as error:  # fmt: skip
         why = " ".join(str(error).split())[:200]
+        if isinstance(error, MemoryError) or getattr(error, "errno", None):
+            raise InputError(
+                f"the table {path} cannot be read now ({why or 'no memory'}), which does not mean "
+                "that it is damaged: keep it, and run again with more memory"
+            ) from error
         raise InputError(
             f"the table {path} cannot be read as {kind.__name__} records ({why}): delete it and "
             "run again, it is rebuilt from the cache"

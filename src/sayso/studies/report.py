@@ -340,7 +340,7 @@ def write_tables(
     for table in tables:
         large = len(table.rows) >= LARGE
         for suffix, text in WRITERS.items():
-            place = folder / f"{table.name}.{suffix}"
+            place = place_inside(folder, f"{table.name}.{suffix}")
             if large and suffix != "csv":
                 place.unlink(missing_ok=True)  # of the same study when it was smaller
                 continue
@@ -376,7 +376,7 @@ def write_study(
         about=[(what, line(", ".join(own), 300)) for what, own in names.items()],
         examples=examples(every[0]),
     )
-    place = write_index(out / INDEX, page)
+    place = write_index(place_inside(out, INDEX), page)
     if place is None:
         raise InputError(f"{out / INDEX} is not a page of sayso: choose another --out")
     write_tables(

@@ -166,7 +166,7 @@ def run_grid(
 def write_study_state(grid: Grid, outcomes: Sequence[CellOutcome]) -> None:
     """Write how the cells ended, for people and programs; what counts are their folders."""
     state = StudyState(tuple(outcomes), dict(grid.systems), dict(grid.variants))
-    with replacing(grid.out / STATE) as file:
+    with replacing(place_inside(grid.out, STATE)) as file:
         file.write(msgspec.json.format(msgspec.json.encode(state), indent=1))
 
 

@@ -79,7 +79,7 @@ def test_missing_readings_are_told_in_words() -> None:
 
 
 def test_thin_bins_are_told_beside_the_numbers() -> None:
-    """How many bins are filled, and why there is no interval."""
+    """How many bins are filled, why there is no interval, and the value in no tile, only there."""
     thin = f"{THIN}: 3 of 10; 0.3-0.4 has 1"
     found = FaithfulnessResults(
         [
@@ -90,7 +90,13 @@ def test_thin_bins_are_told_beside_the_numbers() -> None:
     )
     sheet = report.sheet(found.all)
     assert sheet.main is not None
-    assert notes_of(sheet.main) == [f"1 number without an interval: {THIN[len('no interval: ') :]}"]
+    (note,) = notes_of(sheet.main)
+    assert note == f"1 number without an interval: {THIN[len('no interval: ') :]}"
+    assert "too few per bin" in note
+    assert "too high" in note
+    assert "0.20" in " ".join(shown(sheet.main)[0])
+    assert "skill" not in " ".join(tile.label for tile in sheet.tiles)
+    assert "0.2" not in sheet.opening.sentence
     table, _ = next(s.tables for s in sheet.sections if s.id == "scores")
     row = dict(zip(table.columns, shown(table)[0][2:], strict=True))
     assert row["bins filled"] == "9 9/10"

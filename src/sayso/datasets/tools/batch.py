@@ -33,13 +33,18 @@ def read_batch(
     questions = _questions(requests) if requests is not None else {}
     if requests is None:
         notices.append(f"{NO_QUESTIONS}: give its input with --set requests=FILE to use them")
-    lost = 0
+    lost, again = 0, 0
+    seen: set[str] = set()
     for number, row in rows:
         name = str(row.get("custom_id"))
+        again += name in seen
+        seen.add(name)
         lost += requests is not None and name not in questions
         yield _batch_row(number, row, name, questions.get(name))
     if lost:
         notices.append(f"{lost} answers of {path} have no request with their custom_id")
+    if again:
+        notices.append(f"{again} lines of {path} have the custom_id of an earlier line: all count")
 
 
 def _batch_row(number: int, row: dict[str, object], name: str, question: str | None) -> AnswerRow:

@@ -9,10 +9,13 @@ knows and refuses a library whose structures it does not know.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import math
 import os
+import struct
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -30,7 +33,7 @@ from ctypes import (
 from functools import lru_cache
 from importlib import metadata, util
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,6 +238,52 @@ def version() -> str:
         return ""
 
 
+# ---- what a file says before the library reads it
+
+#: how the numbers of a file are packed, by their kind; two more kinds are texts and lists
+PACKED = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True))
+TEXT, LIST = 8, 9
+#: layers that llama.cpp has room for
+MOST_LAYERS = 512
+
+
+def _numbers_in(file: IO[bytes]) -> Iterator[tuple[str, float]]:
+    """Yield the numbers among the keys of a GGUF file. Raises struct.error where it ends."""
+
+    def take(form: str) -> Any:
+        return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))[0]
+
+    def skip(kind: int) -> None:
+        file.seek(take("Q") if kind == TEXT else struct.calcsize(PACKED[kind]), os.SEEK_CUR)
+
+    file.seek(16)
+    for _ in range(take("Q")):
+        name, kind = file.read(min(take("Q"), 1 << 16)).decode(errors="replace"), take("I")
+        if kind in PACKED:
+            yield name, take(PACKED[kind])
+        elif kind == LIST:
+            inner = take("I")
+            for _ in range(take("Q")):
+                skip(inner)
+        else:
+            skip(kind)
+
+
+def check_numbers(path: Path) -> None:
+    """Refuse a file with a number that ends the process inside the library. Raises InputError."""
+    with path.open("rb") as file, contextlib.suppress(struct.error, KeyError, ValueError, OSError):
+        for name, value in _numbers_in(file):
+            expected = ""
+            if name.endswith(".block_count") and not 1 <= value <= MOST_LAYERS:
+                expected = f"1 to {MOST_LAYERS} layers"
+            if name.endswith("epsilon") and not 0 <= value < math.inf:
+                expected = "a number from 0"
+            if expected:
+                raise InputError(
+                    f"model file {path} is damaged: {name} is {value}, expected {expected}"
+                )
+
+
 # ---- a model and its vocabulary
 
 
@@ -246,6 +295,7 @@ class Model:
     """
 
     def __init__(self, path: Path, *, layers: int = -1, weights: bool = True) -> None:
+        check_numbers(path)
         self.lib = library()
         settings = self.lib.llama_model_default_params()
         settings.n_gpu_layers = layers

@@ -511,7 +511,7 @@ class Files:
         kept: list[BatchLine] = []
         longest = LARGEST_REPLY * max((len(line.keys) for line in batch.lines), default=1)
         why = f"{sent.status}: {sent.reason}" if sent.reason else sent.status
-        lost = False
+        lost, settled, again = False, set[str](), 0
         for file in filter(None, (sent.output, sent.errors)):
             try:
                 with self.office.fetched(file, self.box.folder) as (copy, more):
@@ -521,7 +521,9 @@ class Files:
                             _returned(raw, self.office.secret) if whole else _cut(raw, longest)
                         )
                         line = open_.pop(name, None)
+                        again += name in settled
                         if line is not None:
+                            settled.add(name)
                             requests = [wanted.get(key) for key in line.keys]
                             replies = self._settled(line, batch.overrides, requests, reply)
                             kept += _kept(line, reply, replies)
@@ -529,6 +531,11 @@ class Files:
             except RefusedError as error:
                 self._lose(batch, error)
                 lost = True
+        if again:
+            self.gone.append(
+                f"{again:,} lines of batch {batch.id} answer a request again: the first counts"
+            )
+            self.asker.tell(self.gone[-1])
         for line in () if lost else open_.values():
             reason = Fault("failed", f"no answer in batch {batch.id} ({why})")
             requests = [wanted.get(key) for key in line.keys]
@@ -631,7 +638,7 @@ def _returned(raw: bytes, secret: str) -> tuple[str, Reply | Fault]:
         line = msgspec.json.decode(raw, type=_Out)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return "", Fault("failed", "no JSON")
-    if line.response is None:
+    if line.response is None or bytes(line.error) != b"null":  # a reply beside an error is none
         return line.custom_id, Fault("failed", _error(without_key(bytes(line.error), secret)))
     body = without_key(bytes(line.response.body), secret)
     if 200 <= line.response.status_code < 300:

@@ -525,7 +525,8 @@ class Asker:
         self.isolating = asyncio.Lock()
         self.again: Counter[str] = Counter()
         self.odd_wait = ""
-        self.other_models: dict[str, None] = {}
+        #: answers by the name of the model that gave them, as replies have it
+        self.models_named: Counter[str] = Counter()
         self.context: int | None = None
         self.logprobs = False
         self.implicit_thought = False
@@ -627,11 +628,10 @@ class Asker:
 
     def learn_model(self, reply: Reply) -> None:
         """Learn from a reply which model answers and how it thinks."""
-        requested, model = self.endpoint.model, reply.model
-        if model is not None and model != requested and len(self.other_models) < MOST_NAMES:
-            short, other = requested.rpartition("/")[2], model.rpartition("/")[2]
-            if not (other.startswith(short) or short.startswith(other)):
-                self.other_models[safe_line(model, self.endpoint.secrets, 60)] = None
+        if reply.model is not None:
+            name = safe_line(reply.model, self.endpoint.secrets, 60)
+            if name in self.models_named or len(self.models_named) < MOST_NAMES:
+                self.models_named[name] += len(reply.choices)
         self.implicit_thought = self.implicit_thought or any(c.implicit for c in reply.choices)
 
     def learn(self, generation: Generation, overrides: tuple[str, ...]) -> None:

@@ -227,6 +227,21 @@ def not_listed(endpoint: Endpoint, served: Sequence[str]) -> str:
     )
 
 
+def models_notice(requested: str, named: Counter[str]) -> list[str]:
+    """Return one sentence where a model with another name answered, or several did.
+
+    ``named`` are the answers by the name in the reply; a date behind the name is the same model.
+    """
+    if len(named) > 1:
+        counted = ", ".join(f"{name!r}: {count:,}" for name, count in named.most_common())
+        return [f"the model behind {requested!r} changed during the run: answers by name {counted}"]
+    (other,) = named or ("",)
+    short, last = requested.rpartition("/")[2], other.rpartition("/")[2]
+    if last.startswith(short) or short.startswith(last):
+        return []
+    return [f"requests name {requested!r}, but the endpoint says that {other!r} answers"]
+
+
 def retry_notice(reasons: Counter[str]) -> list[str]:
     """Return one sentence on calls repeated for a fault, most frequent reasons first."""
     if not reasons:

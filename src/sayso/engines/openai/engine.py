@@ -44,6 +44,7 @@ from sayso.engines.openai.endpoint import (
     Endpoint,
     EndpointOptions,
     explain,
+    models_notice,
     named_by_url,
     named_provider,
     not_listed,
@@ -132,11 +133,7 @@ class EndpointEngine:
         return [
             *([asker.draws.notice] if asker.draws.notice else []),
             *(self._unlisted or ()),
-            *(
-                f"requests name {asker.endpoint.model!r}, but the endpoint says that {other!r} "
-                "answers"
-                for other in list(asker.other_models)
-            ),
+            *models_notice(asker.endpoint.model, asker.models_named),
             *asker.learned.notices,
             *([safe_line(asker.odd_wait, asker.endpoint.secrets)] if asker.odd_wait else []),
             *retry_notice(asker.again),

@@ -27,7 +27,7 @@ from sayso.report.answers import cards
 from sayso.report.charts import Drawing, chart_row, forest_plot, point, series_chart
 from sayso.report.corrected import corrected_section
 from sayso.report.number_tables import Entry, NumberTable, grid
-from sayso.report.numbers import covers, percent
+from sayso.report.numbers import covers, percent, with_interval_only
 from sayso.report.opening import PageOpening, open_page
 from sayso.report.page import answer_tables, environment
 from sayso.report.sheet import Chart, HowRead, Section, Sheet, StoredAnswers, Tile
@@ -310,7 +310,7 @@ def skill_chart(results: FaithfulnessResults, width: int) -> Drawing | None:
     """Skill of each method by form, with intervals and a line at 0."""
     rows = []
     for where in method_rows(results).values():
-        e = results.get("skill", **where)
+        e = _with_interval(results.get("skill", **where))
         # skill has no least value: an interval that goes far below 0 is cut
         low = None if e.low is None else max(e.low, min(-1.0, e.value or 0.0))
         name = part_label("method", where["method"])
@@ -410,10 +410,15 @@ def _tiles(results: FaithfulnessResults) -> list[Tile]:
         "right, of all facts": "accuracy",
     }
     tiles = [
-        Tile(label, [(of[form], results.first(name, form)) for form in of])
+        Tile(label, [(of[form], _with_interval(results.first(name, form))) for form in of])
         for label, name in parts.items()
     ]
     return [tile for tile in tiles if any(e.value is not None for _, e in tile.values)]
+
+
+def _with_interval(e: Estimate) -> Estimate:
+    """Return a number as it is told outside of tables: no skill of too few claims per bin."""
+    return with_interval_only(e) if e.name == "skill" and e.problem != CONSTANT else e
 
 
 def _sections(results: FaithfulnessResults) -> Iterator[Section]:
