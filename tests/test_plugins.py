@@ -231,9 +231,9 @@ def test_a_name_is_checked_without_importing_it(installed: Install) -> None:
     check_judge("mine")
     check_data_name("mine")
     settings: Any = sayso.protocols.PROTOCOLS["selective"]
-    settings.check(settings.Settings(scores="mine,perplexity"))
+    settings.Settings(scores="mine,perplexity").check()
     with pytest.raises(sayso.InputError, match="no score is called 'mine:x'"):
-        settings.check(settings.Settings(scores="mine:x"))
+        settings.Settings(scores="mine:x").check()
 
 
 # ---- beside those of ours

@@ -20,7 +20,7 @@ from sayso import datasets
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.settings import replace
-from sayso.records import request_key
+from sayso.records import Generation, Verdict, request_key
 from sayso.runs.measure import load_run
 from sayso.runs.result import Result
 
@@ -48,13 +48,18 @@ def comparisons(result: Result) -> Counter[str]:
     """Return how many (claim, draw) there are by the letter they got, and distinct pairs."""
     job, _, _ = load_run(result.path)
     found: Counter[str] = Counter()
-    texts = {(g.question, g.request.sample): g.text for g in job.generations("draws")}
+    texts = {
+        (g.question, g.request.sample): g.text for g in job.read("generations/draws", Generation)
+    }
     pairs = set()
     for stage in ("short", "methods-short", "demos-short", "long", "methods-long"):
         if not job.has(f"verdicts/{stage}-contradict"):
             continue
-        claims = {(v.target, v.asked): v.raw or "" for v in job.verdicts(f"{stage}-decisive")}
-        for v in job.verdicts(f"{stage}-contradict"):
+        claims = {
+            (v.target, v.asked): v.raw or ""
+            for v in job.read(f"verdicts/{stage}-decisive", Verdict)
+        }
+        for v in job.read(f"verdicts/{stage}-contradict", Verdict):
             for sample, letter in enumerate(v.raw or ""):
                 found[letter] += 1
                 if letter not in "px":
@@ -77,7 +82,7 @@ def wording_calls(result: Result) -> int:
     for stages in (["draws"], *([s] for s in short)):
         texts: dict[str, set[str]] = defaultdict(set)
         for stage in stages:
-            for g in job.generations(stage):
+            for g in job.read(f"generations/{stage}", Generation):
                 texts[g.question].add(g.text)
         found += sum(-(-len(some) // IN_CALL) for some in texts.values())
     return found

@@ -30,6 +30,7 @@ from sayso.metrics.factuality import position_bin, unsupported_before
 from sayso.metrics.intervals import bootstrap_difference
 from sayso.protocols.self_known.measure import ratio_of_sums
 from sayso.protocols.self_known.rows import STAGE, claim_verdicts
+from sayso.protocols.stored import stored_run
 from sayso.records import Claim, Generation, Sentence, Verdict
 from sayso.report.numbers import number, with_interval
 from sayso.runs.result import Result
@@ -60,7 +61,7 @@ def said(folder: RunFolder, facts: bool) -> dict[str, dict[str, Said]]:
             if v.value in codes and v.start is not None and v.target in rows:
                 rows[v.target].append((v.start, codes[v.value]))
     else:
-        verdicts = claim_verdicts(_Tables(folder))  # type: ignore[arg-type]
+        verdicts = claim_verdicts(stored_run(folder))
         for c in folder.read(f"claims/{STAGE}", Claim):
             label = verdicts[c.id].label if c.id in verdicts else None
             if label in ("S", "NS") and c.generation in rows:
@@ -73,19 +74,6 @@ def said(folder: RunFolder, facts: bool) -> dict[str, dict[str, Said]]:
         fifths = [position_bin(n, max(n, len(spans)), FIFTHS) for n in numbers]
         every[g.method][g.question] = Said([label for _, label in order], fifths)
     return every
-
-
-class _Tables:
-    """A run folder as the tables of verdicts that rows are joined from."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self.folder = folder
-
-    def has(self, table: str) -> bool:
-        return self.folder.has(table)
-
-    def verdicts(self, stage: str) -> list[Verdict]:
-        return self.folder.read(f"verdicts/{stage}", Verdict)
 
 
 def row(every: dict[str, dict[str, Said]], method: str, name: str, topics: int) -> list[str]:

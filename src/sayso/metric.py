@@ -49,7 +49,8 @@ class Metric(msgspec.Struct, frozen=True):
     in the paper. ``higher`` tells whether more of it is better (``None``: neither is), ``limits``
     the ends of its scale (``None``: it has none). ``section`` is the part of the page that lists
     it. ``study`` is its place among the columns of a study, ``headline`` how runs are ranked by it;
-    the headlines of a protocol are used in the order of its table.
+    the headlines of a protocol are used in the order of its table. Whoever asks for the number of
+    another protocol that it ``stands_for`` may mean it.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Metric(msgspec.Struct, frozen=True):
     section: str = ""
     study: int | None = None
     headline: Headline | None = None
+    stands_for: str = ""
 
     @property
     def shown_symbol(self) -> str:

@@ -229,7 +229,7 @@ def test_other_examples_are_another_run(tmp_path: Path) -> None:
 @tabled
 def test_methods_that_uncle_cannot_ask_are_refused(chosen: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        uncle.settings.check(replace(uncle.Settings(), {"methods": chosen}))
+        replace(uncle.Settings(), {"methods": chosen}).check()
 
 
 def test_all_means_those_of_one_request() -> None:
@@ -291,4 +291,4 @@ def test_faithfulness_takes_them_by_name(tmp_path: Path) -> None:
     assert len(drafts) == 48 + 16
     assert all(d.startswith(("It is ", "The ")) for d in drafts)
     with pytest.raises(InputError, match="sample_prompt same"):
-        faithfulness.settings.check(replace(options, {"sample_prompt": "same"}))
+        replace(options, {"sample_prompt": "same"}).check()

@@ -44,7 +44,7 @@ def test_every_number_has_limits_and_is_refused_beyond_them(
     for value in (kind(meta.ge - 1), kind(meta.le + 2), float("nan")):
         if value == value or kind is float:
             with pytest.raises(InputError, match=f"^{name} is .*; expected {meta.ge} to "):
-                plan.check(settings.replace(plan.Settings(), {name: value}))
+                settings.replace(plan.Settings(), {name: value}).check()
 
 
 def test_a_word_that_is_no_choice_is_refused_by_its_dotted_name() -> None:

@@ -152,6 +152,18 @@ def check_data_name(name: str) -> None:
             raise InputError(f"{bare} does not exist: check the name")
 
 
+def set_of_examples(data: str, limit: int | None) -> str:
+    """Return a set with entities other than those that are measured; "": ``data`` must spare some.
+
+    ``limit`` is the number of entities of ``data`` that are asked; ``None`` is the set's own, 0
+    all. A file has no set on the hub beside it.
+    """
+    entry = CATALOGUE.get(data)
+    if entry is not None and entry.hub:
+        return "triviaqa" if data != "triviaqa" else "nq_open"
+    return data if data == INVENTED or (data == REAL and limit) else ""
+
+
 def _file_of(name: str) -> tuple[str, Path]:
     """Return format and file of a name that is no set's. Raises InputError."""
     kind, colon, file = name.partition(":")

@@ -226,15 +226,15 @@ def _with_skipped(
 class ReadByPeopleAlone(ReadByPeople):
     """A run in which an answer that nobody labeled has no verdict, in the stages with labels."""
 
-    def verdicts(self, stage: str) -> list[Verdict]:
-        """Read people's verdicts where there are any, else the stored ones."""
+    def as_read(self, stage: str, stored: list[Any]) -> list[Any]:
+        """Return people's verdicts where there are any, else the stored ones."""
         said = self._verdicts.get(stage)
         if said is None:
-            return super().verdicts(stage)
+            return stored
         return [
             said.get((one.target, one.asked))
             or Verdict(one.target, one.asked, one.by, problem=NOT_DRAWN)
-            for one in super().verdicts(stage)
+            for one in stored
         ]
 
 

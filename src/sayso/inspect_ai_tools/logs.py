@@ -149,11 +149,13 @@ def _samples(
     questions = {q.id: q for q in work.questions}
     clusters = cluster_names(work.questions)
     answers = {g.id: g for g in _generations(work) if g.method == method}
-    read = {(v.target, v.asked): v for v in work.verdicts(FORM)} if answers else {}
+    read = (
+        {(v.target, v.asked): v for v in work.read(f"verdicts/{FORM}", Verdict)} if answers else {}
+    )
     left_out: dict[str, int] = Counter()
     made = _Made([], {}, left_out)
     epochs: Counter[str] = Counter()
-    for row in answer_records(work.folder, work.questions, plan.probing(chosen)):
+    for row in answer_records(work.folder, work.questions, chosen.probing()):
         g = answers.get(row.id)
         if g is None or row.stage != FORM:
             left_out[f"{row.form} {row.method}"] += 1
@@ -178,7 +180,8 @@ def _samples(
 
 
 def _generations(work: FolderRun) -> list[Generation]:
-    return work.generations(FORM) if work.has(f"generations/{FORM}") else []
+    table = f"generations/{FORM}"
+    return work.read(table, Generation) if work.has(table) else []
 
 
 def _sample(
@@ -300,7 +303,7 @@ def _told(work: FolderRun, manifest: Manifest, plan: Protocol) -> dict[str, Any]
 
 def _numbers(work: FolderRun, plan: Protocol) -> Iterator[Estimate]:
     table = f"metrics/{plan.name}"
-    for estimate in work.table(table, Estimate):
+    for estimate in work.read(table, Estimate) if work.has(table) else ():
         parts = dict(estimate.where)
         if estimate.value is not None and parts.get("form") == FORM and set(parts) in TOLD:
             yield estimate

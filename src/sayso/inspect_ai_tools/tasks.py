@@ -53,7 +53,7 @@ def asked_by(
     try:
         plan = protocol_named(protocol)
         chosen = change(plan.Settings(), settings)
-        plan.check(chosen)
+        chosen.check()
         loaded = load_dataset(data, split=split, limit=limit, seed=seed)
         asked = plan.asked(loaded, chosen)
         if not asked.short:
@@ -69,7 +69,7 @@ def asked_by(
         "prompts": plan.prompts(chosen)["signature"],
     }
     answers = tuple(a for a in asks if a.stage == "short" and a.method == plan.main_method)
-    draws = tuple(a for a in asks if a.stage == plan.probing(chosen).stage)
+    draws = tuple(a for a in asks if a.stage == chosen.probing().stage)
     return AskedSet(answers, draws, asked.name, named)
 
 

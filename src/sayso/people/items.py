@@ -18,6 +18,7 @@ from sayso.people.labels import KINDS, Kind, LabeledItem, pair_of
 from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import StoredDraw
 from sayso.protocols.labeled import pair_target
+from sayso.protocols.passages import shown_passages
 from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNREADABLE, probe_state
 from sayso.protocols.settings import Probing
 from sayso.protocols.stored import settings_of_run
@@ -87,8 +88,6 @@ class LabelSource(NamedTuple):
     folder: RunFolder
     method: str
     probing: Probing
-    #: the passages that the model was shown, by question, for answers of a stage
-    shown_passages: Callable[[Sequence[Question], str], Mapping[str, str]]
 
 
 def label_source(run: Path, method: str = "") -> LabelSource:
@@ -110,8 +109,8 @@ def label_source(run: Path, method: str = "") -> LabelSource:
         plan = protocol_of(manifest)
     except InputError as error:
         raise InputError(f"{run}: {error}") from None
-    probing = plan.probing(settings_of_run(manifest, plan.Settings()))
-    return LabelSource(folder, method or plan.main_method, probing, plan.shown_passages)
+    probing = settings_of_run(manifest, plan.Settings()).probing()
+    return LabelSource(folder, method or plan.main_method, probing)
 
 
 def kind_stages(folder: RunFolder, kind: Kind) -> list[str]:
@@ -341,7 +340,7 @@ def shown_items(source: LabelSource, items: Sequence[LabeledItem]) -> list[Shown
     passages = _passages(source, stage, claims) if kind == "claim" else {}
     stands: Mapping[str, str] = {}
     if kind in ("answer", "aspect", "pair"):
-        stands = source.shown_passages([*questions.values()], _stage_of_answers(stage))
+        stands = shown_passages([*questions.values()], _stage_of_answers(stage))
     assertions = _assertions(source, items) if kind in ("pair", "sureness") else {}
     draws = _draws(source, wanted) if kind == "pair" else {}
 

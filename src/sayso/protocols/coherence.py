@@ -76,7 +76,7 @@ def unseen_cautions(run: Run) -> list[str]:
     asked: dict[str, set[str]] = defaultdict(set)
     for stage in STAGES:
         if run.has(f"generations/{stage}"):
-            for g in run.generations(stage):
+            for g in run.read(f"generations/{stage}", Generation):
                 if g.rendered_hash and g.question in questions:
                     asked[g.rendered_hash].add(questions[g.question])
     every = set().union(*asked.values())
@@ -103,7 +103,8 @@ def coherence_cautions(run: Run) -> list[str]:
     for stage, name in STAGES.items():
         if not run.has(f"generations/{stage}"):
             continue
-        answers = [g for g in run.generations(stage) if g.problem in (None, "truncated")]
+        every = run.read(f"generations/{stage}", Generation)
+        answers = [g for g in every if g.problem in (None, "truncated")]
         verdicts = stored_verdicts(run, stage)
         committed = {v.target for v in verdicts if v.stance == "committed"}
         stated = [

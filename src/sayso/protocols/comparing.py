@@ -36,7 +36,7 @@ def compare(
 
     Raises InputError for runs that differ in more than the model, or have nothing in common.
     """
-    if "ci" not in plan.free:  # then a difference is signed with its own resamples
+    if "ci" not in runs[0].settings.FREE:  # then a difference is signed with its own resamples
         again = {"resamples": n, "ci_seed": seed}
         settings = [dataclasses.replace(one.settings, **again) for one in runs]
         runs = runs[0]._replace(settings=settings[0]), runs[1]._replace(settings=settings[1])
@@ -89,13 +89,14 @@ def _shared(plan: Protocol, one: ComparedRun, beside: Beside) -> list[Declared]:
 
 def _check(
     plan: Protocol, pair: tuple[ComparedRun, ComparedRun], numbers: Two, allow: Sequence[str]
-) -> tuple[list[str], list[str]]:
+) -> tuple[list[str], Sequence[str]]:
     """Return notes on differences that are allowed, and those of the protocol. InputError."""
     first, second = (
         {key: value for key, value in own[0].signature if key not in ANSWERS} for own in numbers
     )
     golds = [{q.id: q.golds for q in one.run.questions} for one in pair]
-    reasons, notes = unlike([one.name for one in pair], (first, second), golds, plan.free, allow)
+    free = pair[0].settings.FREE
+    reasons, notes = unlike([one.name for one in pair], (first, second), golds, free, allow)
     further, more = plan.check_pair(*pair)
     if reasons or further:
         raise InputError("; besides, ".join([*reasons, *further]))

@@ -69,11 +69,14 @@ class ReadByPeople:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._run, name)
 
-    def verdicts(self, stage: str) -> list[Verdict]:
-        """Read stored verdicts, and people's where there are any."""
+    def read(self, table: str, kind: type[Any]) -> list[Any]:
+        """Read a table; of verdicts, people's where there are any."""
+        return self.as_read(table.removeprefix("verdicts/"), self._run.read(table, kind))
+
+    def as_read(self, stage: str, stored: list[Any]) -> list[Any]:
+        """Return the rows of a stage as people read them."""
         said = self._verdicts.get(stage, {})
-        stored: list[Verdict] = self._run.verdicts(stage)
-        return [said.get((v.target, v.asked), v) for v in stored]
+        return [said.get((v.target, v.asked), v) for v in stored] if said else stored
 
     def labels(self, stage: str) -> Mapping[Place, Verdict]:
         """Return all that people said at a stage, pairs too (:func:`pair_target`)."""

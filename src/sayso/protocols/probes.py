@@ -64,6 +64,8 @@ def draws_by_question(
 
 # ---- draws that repeat
 
+#: the stage of draws that decide what is known, and count as independent
+PROBES = "probe"
 #: questions that must have been drawn more than once before anything is concluded
 LEAST = 8
 ALIKE = "draws of every question are equal: they say no more than one draw"

@@ -8,7 +8,8 @@ How to add a protocol: make a package ``protocols/<name>/`` with the modules bel
 and a command to ``cli/run.py``. Each module has one job and one entry:
 
     settings.py  ``Settings``, a frozen dataclass whose fields say what they change, their limits
-                 and their help (:mod:`sayso.protocols.settings`), and ``check(settings)``
+                 and their help, and whose methods what they leave open and refuse
+                 (:class:`sayso.protocols.settings.ProtocolSettings`)
     prompts.py   ``prompts(settings)``: the texts that a manifest keeps; ``prompt_uses``: those
                  that a user can replace
     run.py       ``steps(questions, settings, seed)``: the protocol from top to bottom, what is
@@ -21,10 +22,8 @@ and a command to ``cli/run.py``. Each module has one job and one entry:
                  :mod:`sayso.protocols.declared`. ``estimates(run, settings)``: those of a run, and
                  what is no statistic of rows. ``cautions(estimates, draws_vary)``: what must be
                  read before any, and what two runs must share (uncle: in ``notes.py``)
-    report.py    ``heading``, ``opening`` and ``examples``: how page and terminal begin; ``render``
-                 for the terminal, ``summary`` for that of all protocols, ``main_numbers`` for
-                 Python, ``pages`` for the HTML page (``page.html`` beside it), ``figures`` for
-                 files of its charts, ``part_label`` of slices in words (:class:`Report`)
+    report.py    ``sheet``: all that page and terminal show of numbers; ``read_answers`` of a run,
+                 ``part_label`` of slices in words (:class:`Report`)
     numbers.py   ``NUMBERS``: every number, with all that is said of it (:mod:`sayso.metric`)
     layouts.py   ``layouts()``: tables and figures of the paper, from the runs of a study
 
@@ -46,7 +45,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import msgspec
 
 from sayso.metric import MetricTable
-from sayso.protocols.settings import Probing
 from sayso.records import (
     Estimate,
     Generation,
@@ -140,11 +138,15 @@ def signed_difference(
     return msgspec.structs.replace(estimate, where=where + estimate.where, signature=signature)
 
 
+#: all answers so far are known, or made up so that the fewest or the most requests follow
+Rehearses = Literal["known", "fewest", "most"]
+#: what a dry run is once an answer was made up
+MADE_UP: tuple[Rehearses, ...] = ("fewest", "most")
 Made = TypeVar("Made")
 Row = TypeVar("Row", bound=msgspec.Struct)
-#: how a caution begins that says that the questions do not suit the model (``Protocol.misfit``)
+#: how a caution begins that says that the questions do not suit the model: too hard, too easy
 MISFIT = "The questions are too "
-#: how a caution begins that counts refusals by policy among the hedges (of ``Protocol.cautions``)
+#: how a caution begins that counts refusals by policy among the hedges
 REFUSED = "A refusal by policy says nothing about knowledge. "
 
 
@@ -191,13 +193,11 @@ class Run(typing.Protocol):
         """Who judges its answers. A stored run has none."""
 
     @property
-    def rehearses(self) -> bool:
-        """Whether this is a dry run: nothing is computed that asks nobody."""
+    def rehearses(self) -> Rehearses | None:
+        """What is asked of a dry run, in which nothing is computed that asks nobody; else ``None``.
 
-    @property
-    def made_up(self) -> Literal["fewest", "most"] | None:
-        """Which way the answers of a dry run were made up, if any was: whoever needs more than
-        an answer to go on (a claim, a rejected claim) takes few of them or as many as there are.
+        Once an answer was made up, whoever needs more than an answer to go on (a claim, a rejected
+        claim) takes the fewest of them or the most that there can be.
         """
 
     def ask(self, asks: Sequence[Ask]) -> dict[str, list[Generation]]:
@@ -206,25 +206,25 @@ class Run(typing.Protocol):
         All independent requests belong into one call, so that an engine can batch them.
         """
 
-    def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
-        """Judge answers and store the verdicts of this stage."""
+    def grade(
+        self, stage: str, items: Sequence[Item], judge: Judge, spans: Sequence[Item] | None = None
+    ) -> list[Verdict]:
+        """Judge answers and store the verdicts of this stage.
 
-    def grade_spans(
-        self, stage: str, items: Sequence[Item], judge: Judge, blind: Judge, plain: Sequence[Item]
-    ) -> tuple[list[Verdict], list[Verdict]]:
-        """Judge answers, and say where those of ``plain``, some of them, state values.
-
-        That is what ``blind`` reads, stored as the stage ``<stage>-spans``.
+        Where ``spans``, some of these answers, state values is stored as stage ``<stage>-spans``.
         """
 
     def tell(self, sentences: Sequence[str]) -> None:
         """Keep, in the manifest, what a reader of the numbers must know of how they were made."""
 
-    def generations(self, stage: str) -> list[Generation]:
-        """Read a stored stage."""
+    def read(self, table: str, kind: type[Row]) -> list[Row]:
+        """Read a table, such as ``verdicts/short``. Raises InputError where there is none."""
 
-    def verdicts(self, stage: str) -> list[Verdict]:
-        """Read stored verdicts."""
+    def write(self, table: str, rows: Sequence[Row], kind: type[Row]) -> None:
+        """Store a table, such as ``claims/long``."""
+
+    def has(self, table: str) -> bool:
+        """Tell whether a table is stored."""
 
     def tools(self, nli: str) -> Tools:
         """Return who can gather evidence on answers: the model itself, who compares meanings."""
@@ -243,19 +243,10 @@ class Run(typing.Protocol):
     def states(self, name: str) -> tuple[Sequence[str], NDArray[np.float16]] | None:
         """Return ids and rows (n, d) of stored hidden states, mapped from the disk; or None."""
 
-    def put(self, table: str, rows: Sequence[Row], kind: type[Row]) -> None:
-        """Store a table of other records, such as ``claims/long``."""
-
-    def table(self, table: str, kind: type[Row]) -> list[Row]:
-        """Read a table of other records; empty where there is none."""
-
     def search(
         self, source: str, queries: Sequence[tuple[str, str]], k: int
     ) -> list[tuple[Passage, ...]]:
         """Return the ``k`` passages of a knowledge source for each (title, text)."""
-
-    def has(self, table: str) -> bool:
-        """Tell whether a table, such as ``generations/short``, is stored."""
 
     def signature(self, **parts: str) -> Signature:
         """Return the settings behind a number: the given ones and the run's own."""
@@ -296,14 +287,24 @@ def walk(
         step.do(run)
 
 
+def rows_if_any(run: Run, table: str, kind: type[Row]) -> list[Row]:
+    """Return a table, without rows where the run has no such table."""
+    return run.read(table, kind) if run.has(table) else []
+
+
 def stored_answers(run: Run, stage: str) -> list[Generation]:
     """Return the answers of a stage, none where the run has no such stage."""
-    return run.generations(stage) if run.has(f"generations/{stage}") else []
+    return rows_if_any(run, f"generations/{stage}", Generation)
 
 
 def stored_verdicts(run: Run, stage: str) -> list[Verdict]:
     """Return the verdicts of a stage, none where the run has no such stage."""
-    return run.verdicts(stage) if run.has(f"verdicts/{stage}") else []
+    return rows_if_any(run, f"verdicts/{stage}", Verdict)
+
+
+def verdicts_at(run: Run, stage: str) -> dict[tuple[str, str], Verdict]:
+    """Return the verdicts of a stage by answer, or claim, and question."""
+    return {(v.target, v.asked): v for v in run.read(f"verdicts/{stage}", Verdict)}
 
 
 if TYPE_CHECKING:
@@ -445,21 +446,15 @@ class Protocol:
 
     ``name`` is its package and command, ``question`` what it answers: the command's help;
     ``metrics`` declares its numbers. The module docstring says what the functions do.
-    ``signed_prompts`` are entries of ``prompts`` that stand in every signature beside
-    ``signature``. Draws of the stage ``draws_stage`` count as independent: a run says so where they
-    repeat.
     ``needs`` says what it cannot do without: "golds", of answers on record "draws" or "texts", or
-    "asking", which answers on record do not allow. ``asked`` returns the questions of a data set
-    that it asks, with further ones that it makes of them.
-    ``instead`` pairs numbers of other protocols with the own number that a user may mean.
-    ``main_method`` is the method of the answers that its main numbers are of.
+    "instruction": answers to one of its own, which answers on record are not. ``asked`` returns the
+    questions of a data set that it asks, with further ones that it makes of them.
     """
 
     name: str
     question: str
     Settings: type
     metrics: MetricTable = dataclasses.field(hash=False)
-    check: Callable[[Any], None]
     prompts: Callable[[Any], dict[str, str]]
     #: the prompts that a user can replace, by settings and whether a model judges: each with "", or
     #: with the flag that it needs; those of the judge aside
@@ -474,36 +469,21 @@ class Protocol:
     #: how its numbers are shown; tables and figures of its paper
     report: Report
     layouts: Callable[[], Sequence[PaperLayout]]
-    #: settings in which two runs may differ without being asked: what is compared
-    free: tuple[str, ...] = ()
     #: what else two runs must share: why they cannot be compared, and what a reader must know
-    check_pair: Callable[[ComparedRun, ComparedRun], tuple[list[str], list[str]]] = lambda a, b: (
-        [],
-        [],
+    check_pair: Callable[[ComparedRun, ComparedRun], tuple[Sequence[str], Sequence[str]]] = (
+        lambda a, b: ((), ())
     )
     #: what a reader must know of runs of several models, by data set
     study_notes: Callable[[Sequence[Sequence[ComparedRun]]], list[str]] = lambda columns: []
-    #: the passage that the model was shown with each question, by its id, for answers of a stage
-    shown_passages: Callable[[Sequence[Question], str], Mapping[str, str]] = (
-        lambda questions, stage: {q.id: q.context for q in questions if q.context}
-    )
-    signed_prompts: tuple[str, ...] = ()
-    draws_stage: str = ""
-    main_method: str = "plain"
-    instead: tuple[tuple[str, str], ...] = ()
     asked: Callable[[Dataset, Any], Dataset] = lambda data, settings: data
     needs: frozenset[str] = frozenset()
-    #: fills in settings that depend on the name of the data set and on ``limit``
-    fit_to_data: Callable[[Any, str, int | None], Any] = lambda settings, data, limit: settings
-    #: which draws of a question its row of the table of answers shows
-    probing: Callable[[Any], Probing] = lambda settings: Probing()
-    #: says, in a caution that begins with MISFIT, that a run's questions were too hard or too easy
-    misfit: Callable[[Sequence[Estimate]], list[str]] = lambda estimates: []
-    #: refuses a model that cannot do what the settings want
-    check_model: Callable[[Engine, Any], None] = lambda model, settings: None
-    #: refuses other runs that the settings build on; returns what a reader must know of them
-    check_other_runs: Callable[[Any, Manifest, Sequence[Question]], tuple[str, ...]] = (
-        lambda settings, manifest, questions: ()
+    #: refuses a model that cannot do what the settings want, and other runs that they build on, for
+    #: a run that has not begun; returns what a reader must know of them
+    check_opened: Callable[[Any, Engine, Manifest, Sequence[Question]], tuple[str, ...]] = (
+        lambda settings, model, manifest, questions: ()
     )
-    #: names of the models that are asked besides the subject and the judge
-    further_models: Callable[[Any], Sequence[str]] = lambda settings: ()
+
+    @property
+    def main_method(self) -> str:
+        """The method of the answers that its main numbers are of."""
+        return "instructed" if "instruction" in self.needs else "plain"

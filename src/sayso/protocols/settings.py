@@ -7,13 +7,14 @@ values it may have: a ``Literal``, or a number between the limits of its ``msgsp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from msgspec import Meta
 
 from sayso.engines.named import LIMITS, AnswerLimits
-from sayso.options import as_dict, option, replace
+from sayso.options import as_dict, check_values, option, replace
 from sayso.prompts import WORDINGS
 
 #: limits that settings of several protocols have
@@ -73,3 +74,27 @@ class Probing(NamedTuple):
     k: int = 0
     hedged: bool | None = False
     at_least: int = 1
+
+
+class ProtocolSettings:
+    """What the settings of a protocol say of themselves; each protocol's are a subclass."""
+
+    #: parts of signatures in which two runs may differ without being asked: what is compared, and
+    #: what no compared number rests on. Prompts among them are signed apart from the others
+    FREE: ClassVar[tuple[str, ...]] = ("model", "data", "ci")
+
+    def check(self) -> None:
+        """Refuse settings with which nothing could be asked or counted. Raises InputError."""
+        check_values(self)
+
+    def fitted(self, data: str, limit: int | None) -> Self:
+        """Return settings with what depends on the name of the data set and ``limit`` filled in."""
+        return self
+
+    def probing(self) -> Probing:
+        """Return which draws of a question its row of the table of answers shows."""
+        return Probing()
+
+    def further_models(self) -> Sequence[str]:
+        """Return the names of the models that are asked besides the subject and the judge."""
+        return ()

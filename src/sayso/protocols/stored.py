@@ -9,7 +9,7 @@ import msgspec
 
 from sayso.options import as_dict, replace
 from sayso.protocols.protocol import Run
-from sayso.records import Generation, Question, Score, Verdict
+from sayso.records import Question
 from sayso.storage.run_folder import Manifest, RunFolder
 
 Record = TypeVar("Record", bound=msgspec.Struct)
@@ -26,20 +26,8 @@ class _StoredTables:
     def has(self, table: str) -> bool:
         return self._folder.has(table)
 
-    def _read(self, table: str, kind: type[Record]) -> list[Record]:
+    def read(self, table: str, kind: type[Record]) -> list[Record]:
         return self._folder.read(table, kind) if self._folder.has(table) else []
-
-    def table(self, table: str, kind: type[Record]) -> list[Record]:
-        return self._read(table, kind)
-
-    def generations(self, stage: str) -> list[Generation]:
-        return self._read(f"generations/{stage}", Generation)
-
-    def verdicts(self, stage: str) -> list[Verdict]:
-        return self._read(f"verdicts/{stage}", Verdict)
-
-    def scores(self, stage: str) -> list[Score]:
-        return self._read(f"scores/{stage}", Score)
 
     def states(self, name: str) -> None:
         """No hidden states: they are large, and no page shows them."""

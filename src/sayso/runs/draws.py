@@ -20,7 +20,7 @@ from sayso.datasets.catalogue import is_topic
 from sayso.datasets.dataset import Dataset
 from sayso.progress import Progress
 from sayso.protocols.pool import item_of
-from sayso.protocols.probes import BlindRules
+from sayso.protocols.probes import PROBES
 from sayso.protocols.protocol import Ask, Run, Step, first_asks, stored_answers, walk
 from sayso.protocols.self_known.asks import claim_source
 from sayso.protocols.self_known.claims import check_claims, checker_of, splitter_of, take_apart
@@ -122,14 +122,11 @@ def _asks(opened: OpenJob, paragraphs: int) -> list[Ask]:
 def judge_draws(run: Run) -> None:
     """Judge every answer, and say where the texts state values."""
     by_id = {q.id: q for q in run.questions}
-    blind = BlindRules(run.questions)
     for stage in STAGES:
         answers = stored_answers(run, stage)
         items = [item_of(g, by_id) for g in answers if not is_topic(by_id[g.question])]
-        if answers and stage == "probe":
-            run.grade(stage, items, run.judge)
-        elif answers:
-            run.grade_spans(stage, items, run.judge, blind, items)
+        if answers:
+            run.grade(stage, items, run.judge, None if stage == PROBES else items)
 
 
 def check_paragraphs(questions: Sequence[Question], source: str, run: Run) -> None:

@@ -13,7 +13,6 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import TABLE, AnswerRecord, answer_records
 from sayso.records import InputError
 from sayso.runs.measure import load_run
@@ -50,13 +49,13 @@ def export(
     if writer is None:
         log = "; sayso.inspect_ai_tools.export_log writes .eval" if target.suffix == ".eval" else ""
         raise InputError(f"{target}: expected a name ending in {', '.join(WRITERS)}{log}")
-    work, manifest, chosen = load_run(run)
+    work, _, chosen = load_run(run)
     check_output(target, mark=MARK, command="sayso export", force=force)
     rows: Iterable[AnswerRecord]
     if work.has(TABLE):
         rows = work.folder.iter(TABLE, AnswerRecord)
     else:  # a run of an older sayso
-        probing = protocol_of(manifest).probing(chosen)
+        probing = chosen.probing()
         rows = answer_records(work.folder, work.questions, probing)
     count = 0
 

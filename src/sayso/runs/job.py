@@ -133,7 +133,7 @@ class Job(
         chosen = settings.with_limits(self.options or self.plan.Settings(), self.limits)
         if self.texts is not None:
             return chosen
-        chosen = self.plan.fit_to_data(chosen, self.data_set, self.limit)
+        chosen = chosen.fitted(self.data_set, self.limit)
         if getattr(chosen, "nli", None) == "auto":
             chosen = dataclasses.replace(chosen, nli=chosen_nli())
         if self.recorded is not None:
@@ -188,7 +188,7 @@ class Job(
     @property
     def judge_options(self) -> JudgeOptions:
         """How a model judges; the rules leave a price to the further models of the run."""
-        further = self.judge == "rules" and self.plan.further_models(self.settings)
+        further = self.judge == "rules" and self.settings.further_models()
         judging = part(JudgingOptions, self)
         if further:
             judging = dataclasses.replace(judging, judge_price=None)
@@ -246,11 +246,11 @@ def check(job: Job) -> None:
                 )
         recorded_texts.check_texts(job.texts, job.settings, bool(job.model))
     _check_kind(job)
-    job.plan.check(job.settings)
+    job.settings.check()
     _check_ray(job)
     prompts.check_folder(settings.folder_setting(job.settings.prompt_folder))
     _ = job.shape  # refuses what cannot be put together
-    further = job.plan.further_models(job.settings)
+    further = job.settings.further_models()
     if isinstance(job.judge, str) and not (job.judge == PEOPLE and job.recorded):
         check_judge(job.judge, job.judge_options)
     if job.name and line(job.name, LONGEST_NAME).strip() != job.name:

@@ -66,15 +66,15 @@ def load_run(path: str | PathLike[str]) -> tuple[FolderRun, Manifest, Any]:
             f"{path}: made by sayso {manifest.sayso}, which has a setting {error} that this "
             "version does not know"
         ) from None
-    check_stored(plan, chosen)
+    check_stored(chosen)
     questions = folder.read("questions", Question)
     return FolderRun(folder, questions, manifest), manifest, chosen
 
 
-def check_stored(plan: Protocol, chosen: Any) -> None:
+def check_stored(chosen: Any) -> None:
     """Refuse a run's settings that mean nothing; its scores may be a plug-in's of elsewhere."""
     with contextlib.suppress(UnknownScore):
-        plan.check(chosen)
+        chosen.check()
 
 
 def measure(
@@ -97,7 +97,7 @@ def measure(
     job, manifest, stored = load_run(run)
     chosen: Any = change(options or stored, {**(settings or {}), **changes})
     plan = protocol_of(manifest)
-    check_stored(plan, chosen)
+    check_stored(chosen)
     before = as_dict(stored)
     for field in fields_of(chosen):
         name, value, old = field.name, field.value, before[field.name]
@@ -109,8 +109,7 @@ def measure(
                 "needs a new `sayso run`"
             )
     estimates = plan.measure(job, chosen)
-    refused = [text for text in plan.cautions(estimates, None) if text.startswith(REFUSED)]
-    cautions = (*_cautions_again(job, manifest, plan.misfit(estimates)), *refused)
+    cautions = _cautions_again(job, manifest, plan.cautions(estimates, None))
     manifest = msgspec.structs.replace(manifest, cautions=cautions)
     if chosen == stored and can_write(Path(run)):
         with one_writer(run, "sayso measure", WAIT):
@@ -123,16 +122,26 @@ def measure(
     entities = entities_of(job.questions)
     if chosen == stored:
         return Result(run, estimates, manifest, entities)
-    anew = partial(answer_records, job.folder, job.questions, plan.probing(chosen))
+    anew = partial(answer_records, job.folder, job.questions, chosen.probing())
     return Result(run, estimates, manifest, entities, saved=False, _read=anew)
 
 
-def _cautions_again(job: FolderRun, manifest: Manifest, misfit: Sequence[str]) -> tuple[str, ...]:
-    """Return a run's cautions, with those anew that stored answers and numbers decide."""
+def _cautions_again(job: FolderRun, manifest: Manifest, own: Sequence[str]) -> tuple[str, ...]:
+    """Return a run's cautions, with those anew that stored answers and numbers decide.
+
+    ``own`` are those of its protocol.
+    """
+    misfit, refused = ([t for t in own if t.startswith(head)] for head in (MISFIT, REFUSED))
     foreign = [text for text in manifest.cautions if text.startswith(FOREIGN)]
     anew = (UNSEEN, FOREIGN, MISFIT, LEAD, REFUSED)
     others = (text for text in manifest.cautions if not text.startswith(anew))
-    return (*unseen_cautions(job), *(foreign or misfit), *coherence_cautions(job), *others)
+    return (
+        *unseen_cautions(job),
+        *(foreign or misfit),
+        *coherence_cautions(job),
+        *others,
+        *refused,
+    )
 
 
 class Measured(NamedTuple):
@@ -162,15 +171,17 @@ def measure_finished(
     with run.timed("measure"):
         estimates = plan.measure(run, settings)
     _store(run, plan, settings, estimates)
+    own = plan.cautions(estimates, draws_vary)
+    misfit = [text for text in own if text.startswith(MISFIT)]
     return Measured(
         estimates,
         (
             *unseen_cautions(run),
             *of_model,
-            *(foreign or plan.misfit(estimates)),
+            *(foreign or misfit),
             *coherence_cautions(run),
             *of_judge,
-            *plan.cautions(estimates, draws_vary),
+            *(text for text in own if text not in misfit),
         ),
         entities_of(run.questions),
     )
@@ -178,7 +189,7 @@ def measure_finished(
 
 def _store(run: FolderRun, plan: Protocol, settings: Any, estimates: list[Estimate]) -> None:
     run.folder.write(f"metrics/{plan.name}", estimates, Estimate)
-    write_answers(run.folder, run.questions, plan.probing(settings))
+    write_answers(run.folder, run.questions, settings.probing())
 
 
 def check_settings_mapping(settings: object) -> None:

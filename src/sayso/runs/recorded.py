@@ -27,7 +27,7 @@ from sayso.harmless import line
 from sayso.judges.judge import WITHHELD, Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.options import LogprobKind, Value, as_dict, replace
-from sayso.protocols.protocol import Ask, Protocol, Unsuited, recording_of
+from sayso.protocols.protocol import Ask, Protocol, Unsuited, recording_of, rows_if_any
 from sayso.records import Generation, InputError, Request, Score, Verdict, content_id
 from sayso.runs.stages import FolderRun
 from sayso.scores import SCORES, score_one
@@ -187,7 +187,7 @@ def check_record(plan: Protocol, engine: RecordedEngine, judge: object) -> None:
             f"{plan.name} reads long texts and the claims in them: sayso run {plan.name} "
             "--answers FILE"
         )
-    if "asking" in plan.needs:
+    if "instruction" in plan.needs:
         raise Unsuited(
             f"{plan.name} asks every question several times, with and without a request to "
             "express uncertainty, and files of answers do not have that; use `sayso run selective`"
@@ -255,7 +255,9 @@ def keep_beside(run: FolderRun, engine: RecordedEngine, judge: object) -> None:
     for form in ("short", "long"):
         if not run.has(f"generations/{form}"):
             continue
-        rows = [(g, engine.model.rows[g.question]) for g in run.generations(form)]
+        rows = [
+            (g, engine.model.rows[g.question]) for g in run.read(f"generations/{form}", Generation)
+        ]
         if run.has(f"scores/{form}"):
             _keep_stated(run, form, rows)
         people = [
@@ -266,7 +268,7 @@ def keep_beside(run: FolderRun, engine: RecordedEngine, judge: object) -> None:
             if row.human is not None
         ]
         if people:
-            run.put(f"verdicts/{form}-{PEOPLE}", people, Verdict)
+            run.write(f"verdicts/{form}-{PEOPLE}", people, Verdict)
             if judge != PEOPLE:
                 run.tell(
                     [
@@ -283,7 +285,7 @@ def _cast(votes: Sequence[float]) -> str | None:
 
 def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, AnswerRow]]) -> None:
     """Store the score that stated confidences are, where the run computes it."""
-    scores = run.table(f"scores/{form}", Score)
+    scores = rows_if_any(run, f"scores/{form}", Score)
     some = [(g, row.stated) for g, row in rows if row.stated is not None]
     if not some or all(s.method != STATED for s in scores):
         return
@@ -294,7 +296,7 @@ def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, Ans
         stated += score_one(samples, method).values()
     known = {"", *(score.target for score in stated)}
     kept = [s for s in scores if s.method != STATED or s.target not in known]
-    run.put(f"scores/{form}", [*kept, *stated], Score)
+    run.write(f"scores/{form}", [*kept, *stated], Score)
 
 
 class PeopleJudge:

@@ -83,7 +83,7 @@ class RehearsedEngine(EngineWrapper):
             reply = None if stored is None else self._cached.spoken(stored.reply)
             self._run.note(self._who, key, request, reply)
             if reply is None:
-                self._run.made_up = self._run.extent
+                self._run.rehearses = self._run.extent
                 reply = self._stand_in(request)
             yield index, msgspec.structs.replace(reply, request=request)
 
@@ -200,8 +200,6 @@ class Rehearsal(FolderRun):
     their token limit. ``opened`` closes what is opened on the way.
     """
 
-    rehearses = True
-
     def __init__(
         self,
         of: Rehearsed,
@@ -210,7 +208,7 @@ class Rehearsal(FolderRun):
         seen: Iterable[bytes],
         opened: contextlib.ExitStack,
     ) -> None:
-        self.extent: Extent = extent
+        self.extent, self.rehearses = extent, "known"
         self.stage = ""
         #: requests with their replies, where the cache holds one
         self.stages: dict[tuple[str, str], dict[bytes, tuple[Request, Generation | None]]] = {}
@@ -260,19 +258,21 @@ class Rehearsal(FolderRun):
         self.asks |= zip(keys, asks, strict=True)
         return super().ask(asks)
 
-    def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
+    def grade(
+        self, stage: str, items: Sequence[Item], judge: Judge, spans: Sequence[Item] | None = None
+    ) -> list[Verdict]:
         """Write what a judge asks; rules read the answers that are there."""
         if isinstance(judge, RulesJudge | BlindRules):
             judge = RehearsedJudge(judge, self.extent)
         before, self.stage = self.stage, stage
-        verdicts = super().grade(stage, items, judge)
+        verdicts = super().grade(stage, items, judge, spans)
         self.stage = before
         return verdicts
 
     def keep_states(self, name: str, ids: Sequence[str], source: str, blocks: object) -> None:
         """Count the states that the run would keep, but those that its folder has."""
         held = RunFolder(path_of(self._of.job, self._of.manifest)).array_head(name)
-        if self.made_up or held is None or not set(ids) <= {*held.ids}:
+        if self.rehearses != "known" or held is None or not set(ids) <= {*held.ids}:
             for id in ids:
                 self.note("states", (name, id))
 
@@ -330,9 +330,9 @@ class Rehearsal(FolderRun):
         """
         if not queries:
             return []
-        if source in SMALL or (self.asks and not self.made_up):
+        if source in SMALL or (self.asks and self.rehearses == "known"):
             return self._sources.search(source, queries, k)
-        self.made_up = self.extent
+        self.rehearses = self.extent
         return [tuple(Passage(f"{n}", title, PASSAGE) for n in range(k)) for title, _ in queries]
 
 

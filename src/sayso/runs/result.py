@@ -254,7 +254,7 @@ def other_protocols_number(
     text = (
         f"a run of {plan.name} has no {name} ({owner.metrics[name].label}: sayso run {owner.name})"
     )
-    own = dict(plan.instead).get(name)
+    own = next((m.name for m in plan.metrics.values() if m.stands_for == name), None)
     if own is None or own not in names:
         return text
     return f"{text}; its {own.replace('_', ' ')} is {own!r}"

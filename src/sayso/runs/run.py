@@ -119,7 +119,6 @@ def open_job(
         if progress is not None and isinstance(job.model, str):
             progress.doing(_opening(job.model, learn))
         engine, price = open_subject(job, stack, weights=learn)
-        job.plan.check_model(engine, job.settings)
         model = CachedEngine(
             engine, cache, price=price, meter=meter, progress=progress, period=job.period
         )
@@ -221,7 +220,7 @@ def check_folders(opened: OpenJob, later: Sequence[Path] = ()) -> None:
     """
     job, questions, manifest = opened.job, opened.data.questions, manifest_of(opened)
     if Path(getattr(job.settings, "known_from", "")) not in later:
-        job.plan.check_other_runs(job.settings, manifest, questions)
+        job.plan.check_opened(job.settings, opened.model.engine, manifest, questions)
     path = path_of(job, manifest)
     if RunFolder.exists(path) and not isinstance(innermost(opened.model), AbsentModel):
         open_folder(path, manifest, questions)
@@ -372,7 +371,7 @@ def execute_job(job: Job, progress: Progress | None = None, meter: Meter | None 
     with open_job(job, progress, meter=meter) as opened:
         manifest = manifest_of(opened)
         asked = opened.data.questions
-        cautions = job.plan.check_other_runs(opened.job.settings, manifest, asked)
+        cautions = job.plan.check_opened(opened.job.settings, opened.model.engine, manifest, asked)
         manifest = msgspec.structs.replace(manifest, cautions=cautions)
         with seldom_collected(), own_folder(job, manifest, asked) as folder:
             return _execute(opened, manifest, folder)

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import numpy as np
@@ -25,9 +25,9 @@ from sayso.engines.engine import Engine
 from sayso.judges.judge import Item, Judge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.progress import Progress, Silent
-from sayso.protocols import PROTOCOLS, protocol_of
-from sayso.protocols.probes import ALIKE, count_draws
-from sayso.protocols.protocol import Ask, Made, Row
+from sayso.protocols import PROTOCOLS
+from sayso.protocols.probes import ALIKE, PROBES, BlindRules, count_draws
+from sayso.protocols.protocol import Ask, Made, Rehearses, Row
 from sayso.records import (
     Generation,
     InputError,
@@ -60,9 +60,8 @@ class FolderRun:
     under way.
     """
 
-    rehearses = False
     #: nothing: whatever is not known is asked
-    made_up: Literal["fewest", "most"] | None = None
+    rehearses: Rehearses | None = None
 
     def __init__(
         self,
@@ -89,7 +88,6 @@ class FolderRun:
         self.notices: list[str] = [*notices]
         #: by signature of the judge
         self.verdict_counts: dict[str, VerdictCounts] = {}
-        self._draws_stage = protocol_of(manifest).draws_stage
         self._new = self._answered = False
         self._answers: dict[str, list[Generation]] = {}
         self._made: dict[Hashable, object] = {}
@@ -130,15 +128,15 @@ class FolderRun:
                 reply = bind(ask, replies.pop(index), model.identity)
                 tables.setdefault(ask.stage, []).append(reply)
             for stage, rows in tables.items():
-                self.put(f"generations/{stage}", rows, Generation)
+                self.write(f"generations/{stage}", rows, Generation)
                 self._note_missing(stage, rows)
                 self.notices += [f"{stage}: {said}" for said in mixed_sampling(rows)]
         answers = [row for rows in tables.values() for row in rows]
         if not self._answered:
             check_answered(model.name, answers)
             self._answered = bool(answers)
-        if count_draws(tables.get(self._draws_stage, ())).repeat:
-            self.notices.append(f"{self._draws_stage}: {ALIKE}")
+        if count_draws(tables.get(PROBES, ())).repeat:
+            self.notices.append(f"{PROBES}: {ALIKE}")
             if isinstance(model, CachedEngine):
                 model.tell_repetition()
         return tables
@@ -161,48 +159,42 @@ class FolderRun:
                 "ended; the repeats are left out"
             )
 
-    def grade(self, stage: str, items: Sequence[Item], judge: Judge) -> list[Verdict]:
-        """Judge answers and store ``verdicts/<stage>``."""
+    def grade(
+        self, stage: str, items: Sequence[Item], judge: Judge, spans: Sequence[Item] | None = None
+    ) -> list[Verdict]:
+        """Judge answers and store ``verdicts/<stage>``, and where ``spans`` state values."""
         if self.judge_engine is not None:
             self.judge_engine.stage = f"judging: {stage}"
         self.progress.doing("judging the answers")
+        blind, found = BlindRules(self.questions), None
         with self.timed("grade"):
-            verdicts = judge.grade(items)
-        return self._keep_verdicts(stage, items, verdicts, judge)
-
-    def grade_spans(
-        self, stage: str, items: Sequence[Item], judge: Judge, blind: Judge, plain: Sequence[Item]
-    ) -> tuple[list[Verdict], list[Verdict]]:
-        """Judge answers, and with ``blind`` those of ``plain`` for ``verdicts/<stage>-spans``."""
-        if isinstance(judge, RulesJudge):
-            self.progress.doing("judging the answers")
-            with self.timed("grade"):
-                ids = {item.generation.id for item in plain}
-                verdicts, spans = judge.grade_beside(items, blind, ids)
-            self._keep_verdicts(stage, items, verdicts, judge)
-            return verdicts, self._keep_verdicts(f"{stage}-spans", plain, spans, blind)
-        return self.grade(stage, items, judge), self.grade(f"{stage}-spans", plain, blind)
+            if spans is not None and isinstance(judge, RulesJudge):  # both read a text at once
+                ids = {item.generation.id for item in spans}
+                verdicts, found = judge.grade_beside(items, blind, ids)
+            else:
+                verdicts = judge.grade(items)
+        self._keep_verdicts(stage, items, verdicts, judge)
+        if found is not None:
+            self._keep_verdicts(f"{stage}-spans", spans or (), found, blind)
+        elif spans is not None:
+            self.grade(f"{stage}-spans", spans, blind)
+        return verdicts
 
     def _keep_verdicts(
         self, stage: str, items: Sequence[Item], verdicts: list[Verdict], judge: Judge
-    ) -> list[Verdict]:
+    ) -> None:
         self.verdict_counts.setdefault(judge.signature, VerdictCounts()).add(items, verdicts)
         with self.timed("store"):
             self.folder.write(f"verdicts/{stage}", verdicts, Verdict)
-        return verdicts
 
     def tell(self, sentences: Sequence[str]) -> None:
         """Add to the manifest's notices."""
         self.notices += [text for text in sentences if text not in self.notices]
 
-    def generations(self, stage: str) -> list[Generation]:
-        """Return the answers of a stage: as they came while the run is under way, else stored."""
-        held = self._answers.get(f"generations/{stage}")
-        return self.folder.read(f"generations/{stage}", Generation) if held is None else held
-
-    def verdicts(self, stage: str) -> list[Verdict]:
-        """Read stored verdicts."""
-        return self.folder.read(f"verdicts/{stage}", Verdict)
+    def read(self, table: str, kind: type[Row]) -> list[Row]:
+        """Return a table: answers as they came while the run is under way, else as stored."""
+        held = self._answers.get(table)
+        return self.folder.read(table, kind) if held is None else cast(list[Row], held)
 
     def tools(self, nli: str) -> Tools:
         """Return the tools that gather evidence; a stored run has none."""
@@ -230,16 +222,12 @@ class FolderRun:
         array = self.folder.read_array(name)
         return (array[0].ids, array[1]) if array is not None else None
 
-    def put(self, table: str, rows: Sequence[Row], kind: type[Row]) -> None:
-        """Store a table of other records, such as ``claims/long``."""
+    def write(self, table: str, rows: Sequence[Row], kind: type[Row]) -> None:
+        """Store a table, such as ``claims/long``."""
         if self._model is not None and kind is Generation:
             self._answers[table] = cast(list[Generation], list(rows))
         with self.timed("store"):
             self.folder.write(table, rows, kind)
-
-    def table(self, table: str, kind: type[Row]) -> list[Row]:
-        """Read a table of other records; empty where there is none."""
-        return self.folder.read(table, kind) if self.folder.has(table) else []
 
     def search(
         self, source: str, queries: Sequence[tuple[str, str]], k: int
@@ -360,7 +348,7 @@ def signature_parts(manifest: Manifest) -> dict[str, str]:
 def prompt_parts(manifest: Manifest) -> dict[str, str]:
     """Return what stands in signatures of a run's prompts, besides the one hash of all of them."""
     plans = [PROTOCOLS[name] for name in manifest.protocols if name in PROTOCOLS]
-    names = [name for plan in plans for name in plan.signed_prompts]
+    names = [name for plan in plans for name in plan.Settings().FREE]
     return {name: manifest.prompts[name] for name in names if name in manifest.prompts}
 
 

@@ -33,7 +33,7 @@ from sayso.judges.claim_questions import GapQuestions
 from sayso.judges.english.markup import parts
 from sayso.judges.english.tokens import content, tokens
 from sayso.judges.self_judgement import orders
-from sayso.protocols.protocol import Run, Step
+from sayso.protocols.protocol import MADE_UP, Run, Step, rows_if_any
 from sayso.protocols.self_known.claims import (
     Checker,
     QuestionMaker,
@@ -292,17 +292,18 @@ def _read_texts(system: SystemTexts, settings: Settings, asked: bool, run: Run) 
     splitter, checker, source, maker = _readers(settings, asked, run)
     by_id = {q.id: q for q in run.questions}
     answers, labeled = system.answers, system.labeled
-    run.put(f"generations/{STAGE}", answers, Generation)
+    run.write(f"generations/{STAGE}", answers, Generation)
     kept = keep_responsive(run, [a for a in answers if a.id not in labeled])
     claims = take_apart(run, kept, by_id, splitter)
     if labeled:
         people = people_labels(system)
-        verdicts, sentences = run.verdicts(STAGE), run.table(f"sentences/{STAGE}", Sentence)
-        run.put(f"verdicts/{STAGE}", [*verdicts, *people.answered], Verdict)
-        run.put(f"sentences/{STAGE}", [*sentences, *people.sentences], Sentence)
+        verdicts = run.read(f"verdicts/{STAGE}", Verdict)
+        sentences = rows_if_any(run, f"sentences/{STAGE}", Sentence)
+        run.write(f"verdicts/{STAGE}", [*verdicts, *people.answered], Verdict)
+        run.write(f"sentences/{STAGE}", [*sentences, *people.sentences], Sentence)
         claims = [*claims, *people.claims]
-        run.put(f"claims/{STAGE}", claims, Claim)
-        run.put(f"verdicts/{PEOPLE}", people.verdicts, Verdict)
+        run.write(f"claims/{STAGE}", claims, Claim)
+        run.write(f"verdicts/{PEOPLE}", people.verdicts, Verdict)
     by_answer = {a.id: a for a in answers}
     question_of = {a.id: by_id[a.question] for a in answers}
     if checker is not None:
@@ -327,10 +328,10 @@ def _judge_claims(
     """Ask the model about every claim that is supported or not; return what was asked."""
     labels = verdicts_on_claims(run)
     rated = [c for c in claims if c.id in labels and labels[c.id].label in RATED]
-    if run.made_up:  # in a dry run only people have labeled claims; a checker may label the others
+    if run.rehearses in MADE_UP:  # only people have labeled claims; a checker may label the others
         by_people = {v.target for v in labels.values() if v.by == BY_PEOPLE and v.label is not None}
         rated = [c for c in rated if c.id in by_people]
-        if run.made_up == "most":
+        if run.rehearses == "most":
             rated += [c for c in claims if c.id not in by_people]
     own = make_questions(run, rated, question_of, maker, {})
     judge_own(run, own, options, 0)

@@ -25,7 +25,6 @@ from sayso.datasets.dataset import Dataset
 from sayso.engines.engine import Engine, check_engine
 from sayso.progress import Progress
 from sayso.prompts import check_folder
-from sayso.protocols.uncle import UNCLE
 from sayso.protocols.uncle.prompts import instructions
 from sayso.records import Estimate, Generation, InputError, Verdict, content_id, signature_of
 from sayso.runs.asking import CachedEngine
@@ -422,7 +421,7 @@ def _prepared(
             "pass --seed for another"
         )
     base = open_base_run(run, **given)
-    UNCLE.check(dataclasses.replace(base.settings, methods=config.methods or ""))
+    dataclasses.replace(base.settings, methods=config.methods or "").check()
     preset, settings = config.resolved(base.model)
     parts = halves(base, config.limit, config.train_limit, config.train_data)
     check_forms(config.rows_of, parts.trained.questions, settings, by_model=bool(config.rows_by))

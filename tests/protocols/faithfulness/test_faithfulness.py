@@ -407,7 +407,7 @@ def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
 @tabled
 def test_mistakes_are_told(change: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        faithfulness.settings.check(replace(faithfulness.Settings(), change))
+        replace(faithfulness.Settings(), change).check()
 
 
 def test_a_judge_without_a_model_cannot_read_wording(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from sayso.judges.ambiguity import LlmAmbiguous, read_ambiguous
 from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.settings import ambiguous_questions, read_by_model
 from sayso.protocols.settings import replace
-from sayso.records import Request, part_of, signature_text
+from sayso.records import Generation, Request, Verdict, part_of, signature_text
 from sayso.runs.dry_run import estimate_job
 from sayso.runs.job import Job
 from sayso.runs.measure import load_run, measure
@@ -115,13 +115,15 @@ def test_on_nq_a_model_says_which_questions_are_dropped(tmp_path: Path) -> None:
     assert world.log.count("read") == 7
     # no request is about what was dropped: draws, drafts, answers and revisions
     for stage in ("draws", "short", "drafts-short", "refined-short"):
-        assert {g.question for g in stored.generations(stage)} == set(ids.values()) - out, stage
+        assert {g.question for g in stored.read(f"generations/{stage}", Generation)} == set(
+            ids.values()
+        ) - out, stage
     assert published(result) == out
     assert result.get("asked", "form:short;method:vanilla").value == 4
     (told,) = [n for n in result.manifest.notices if "ambiguous" in n]
     assert told.startswith("2 of 6 questions are ambiguous according to judge-model")
     assert "1 readings are missing; these questions were kept." in told
-    by = stored.verdicts("ambiguous")[0].by
+    by = stored.read("verdicts/ambiguous", Verdict)[0].by
     assert by.startswith("judge-model")
     assert f"|ambiguous:{by}|" in signature_text(result.estimates[0].signature)
     assert measure(result.path).estimates == result.estimates

@@ -10,9 +10,9 @@ import sayso
 from sayso import datasets
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.faithfulness import Settings
-from sayso.protocols.faithfulness.demonstrations import TABLE, fit_to_data, searched
+from sayso.protocols.faithfulness.demonstrations import TABLE, searched
 from sayso.protocols.settings import replace
-from sayso.records import InputError, Question, Request
+from sayso.records import Generation, InputError, Question, Request
 from sayso.runs.dry_run import estimate_job
 from sayso.runs.job import Job
 from sayso.runs.measure import load_run, measure
@@ -37,9 +37,9 @@ def run(folder: Path, name: str, **settings: object) -> Result:
 def test_the_set_of_the_examples_follows_the_measured_one(
     data: str, limit: int | None, expected: str
 ) -> None:
-    assert fit_to_data(Settings(), data, limit).demos.data == expected
+    assert Settings().fitted(data, limit).demos.data == expected
     own = replace(Settings(), {"demos.data": "held-out"})
-    assert fit_to_data(own, data, limit) == own
+    assert own.fitted(data, limit) == own
     assert Job(protocol="faithfulness", data=data, limit=limit).settings.demos.data == expected
 
 
@@ -90,9 +90,9 @@ def test_a_study_of_six_entities_measures_all_of_them_and_has_the_row(tmp_path: 
     assert not {q.entity for q in candidates} & {q.entity for q in measured}
     job, _, _ = load_run(found.path)
     short = [q.id for q in measured if not q.parts]
-    assert {g.question for g in job.generations("draws")} == set(short)
-    assert len(job.generations("demos-draws")) == 100 * 8
-    asked = job.generations("demos-short")
+    assert {g.question for g in job.read("generations/draws", Generation)} == set(short)
+    assert len(job.read("generations/demos-draws", Generation)) == 100 * 8
+    asked = job.read("generations/demos-short", Generation)
     assert len(asked) == 3 * len(short)
     texts = {q.text for q in candidates}
     for g in asked:

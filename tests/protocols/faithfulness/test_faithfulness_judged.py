@@ -20,7 +20,7 @@ from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.measure import NOT_OFFLINE
 from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
 from sayso.protocols.settings import replace
-from sayso.records import Request, Verdict, slice_text
+from sayso.records import Generation, Request, Verdict, slice_text
 from sayso.runs.measure import load_run
 from sayso.runs.result import Result
 from support.scripted_world import chance, facts, records, word, write
@@ -137,15 +137,17 @@ def test_thousands_of_bad_replies_are_counted_and_enter_no_mean(tmp_path: Path) 
     spoiled = sum(n for kind, n in told.items() if "fine" not in kind)
     assert spoiled > 3000
     job = load_run(result.path)[0]
-    wording = job.verdicts("short-decisive")
+    wording = job.read("verdicts/short-decisive", Verdict)
     assert {v.number for v in wording if v.problem is None} == {0.7}
     lost = Counter(v.problem for v in wording if v.problem)
     assert set(lost) >= {"unread", "mismatch"}
     assert all(v.number is None and v.label is None for v in wording if v.problem)
     # every comparison that was read is right, by the values of claim and draw
-    draws = {(g.question, g.request.sample): g.text for g in job.generations("draws")}
+    draws = {
+        (g.question, g.request.sample): g.text for g in job.read("generations/draws", Generation)
+    }
     letters: Counter[str] = Counter()
-    for v in job.verdicts("short-contradict"):
+    for v in job.read("verdicts/short-contradict", Verdict):
         value = VALUE.search(v.raw or "") or VALUE.search(_claim(wording, v))
         assert value is not None
         for sample, letter in enumerate(v.raw or ""):

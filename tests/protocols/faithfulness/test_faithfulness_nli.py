@@ -16,7 +16,7 @@ from sayso.judges.meaning import ModelMeaning, RulesMeaning
 from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.verdicts import NliContradiction
 from sayso.protocols.settings import replace
-from sayso.records import InputError, signature_text
+from sayso.records import Generation, InputError, Verdict, signature_text
 from sayso.runs.measure import load_run, measure
 from sayso.runs.result import Result
 from support.nli_models import ORDERS, make_nli
@@ -148,7 +148,7 @@ def test_a_run_with_a_model_reads_its_outputs_by_their_names(tmp_path: Path) -> 
     for n, order in enumerate(ORDERS):
         folder = leveled(tmp_path / f"m{n}", order)
         results.append(run(tmp_path, folder, f"run{n}"))
-        verdicts = load_run(results[-1].path)[0].verdicts("short-contradict")
+        verdicts = load_run(results[-1].path)[0].read("verdicts/short-contradict", Verdict)
         found.append({v.asked: v.raw or "" for v in verdicts})
     assert found[0] == found[1] == found[2]
     letters = Counter("".join(found[0].values()))
@@ -161,10 +161,12 @@ def test_a_run_with_a_model_reads_its_outputs_by_their_names(tmp_path: Path) -> 
     names = {columns["entailment"]: "e", columns["neutral"]: "n", columns["contradiction"]: "c"}
     question = job.questions[0]
     draws = sorted(
-        (g for g in job.generations("draws") if g.question == question.id),
+        (g for g in job.read("generations/draws", Generation) if g.question == question.id),
         key=lambda g: g.request.sample,
     )
-    (claim,) = [g.text for g in job.generations("short") if g.question == question.id]
+    (claim,) = [
+        g.text for g in job.read("generations/short", Generation) if g.question == question.id
+    ]
     pairs = [(f"{question.text} {g.text}", f"{question.text} {claim}") for g in draws]
     likeliest = classifier.classify(pairs).argmax(axis=1)
     assert found[0][question.id] == "".join(names[int(i)] for i in likeliest)

@@ -326,7 +326,7 @@ def test_every_setting_is_in_the_signature(tmp_path: Path, data: str) -> None:
 @tabled
 def test_settings_with_which_nothing_could_be_measured(change: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        selective.settings.check(settings.replace(selective.Settings(), change))
+        settings.replace(selective.Settings(), change).check()
 
 
 def test_references_are_texts_that_somebody_says() -> None:

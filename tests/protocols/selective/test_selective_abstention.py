@@ -17,8 +17,8 @@ from sayso import cli
 from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.protocols import selective
+from sayso.protocols.passages import other_passages
 from sayso.protocols.selective import report
-from sayso.protocols.selective.passages import other_passages
 from sayso.records import Estimate, Gold, InputError, Question, Request, Verdict, slice_text
 from sayso.report.page import GENERATOR
 from sayso.report.sheet import render_sheet

@@ -164,4 +164,4 @@ def test_whole_entities_are_set_apart_and_no_more_than_a_fifth() -> None:
 
 def test_a_number_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(InputError, match=r"p_true\.examples"):
-        selective.settings.check(replace(BASE, {"p_true.examples": -1}))
+        replace(BASE, {"p_true.examples": -1}).check()

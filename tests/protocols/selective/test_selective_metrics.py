@@ -167,7 +167,7 @@ def test_the_model_and_a_panel_are_asked_about_short_answers(
 def test_other_names_are_refused(name: str) -> None:
     chosen = selective.Settings(answer_metrics=name)
     with pytest.raises(InputError, match="answer metric"):
-        selective.settings.check(chosen)
+        chosen.check()
 
 
 def test_a_metric_that_cannot_be_opened_is_told_before_anything_is_asked(

@@ -190,9 +190,9 @@ def test_reasons_instead_of_numbers(tmp_path: Path) -> None:
     right = run("right", subject(world, Mind(world, lambda f: 1.0), lambda f, t: noise(t)))
     assert "right and wrong" in (one(right, "auroc", f"{where}p_ik").problem or "")
     with pytest.raises(InputError):
-        selective.settings.check(settings.replace(CHOSEN, {"p_ik.folds": 1}))
+        settings.replace(CHOSEN, {"p_ik.folds": 1}).check()
     with pytest.raises(InputError, match="position"):
-        selective.settings.check(settings.replace(CHOSEN, {"p_ik.position": "middle"}))
+        settings.replace(CHOSEN, {"p_ik.position": "middle"}).check()
 
 
 def test_a_layer_that_the_model_lacks_is_refused_before_anything_is_asked(tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ class Told:
     def has(self, table: str) -> bool:
         return table == "verdicts/long-aspects"
 
-    def verdicts(self, stage: str) -> list[Verdict]:
-        assert stage == "long-aspects"
+    def read(self, table: str, kind: type) -> list[Verdict]:
+        assert table == "verdicts/long-aspects"
         return self.rows
 
 

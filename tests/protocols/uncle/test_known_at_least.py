@@ -103,7 +103,7 @@ def test_runs_by_different_rules_are_not_compared(tmp_path: Path) -> None:
 def test_more_right_samples_than_there_are_is_refused(tmp_path: Path) -> None:
     chosen = settings.replace(uncle.Settings(), {"probe.at_least": 6})
     with pytest.raises(InputError, match=r"at_least is 6, but probe.k draws only 5 samples"):
-        uncle.settings.check(chosen)
+        chosen.check()
     result = run(tmp_path, PROBES, ANSWERS, ANSWERS, **{"probe.at_least": 3})
     with pytest.raises(InputError, match=r"at_least is 3, but probe.k draws only 2 samples"):
         sayso.measure(result.path, **{"probe.k": 2})

@@ -332,7 +332,7 @@ def test_appendix_d_samples_judged_answers_from_a_nucleus() -> None:
     keys = {records_module.request_key(a.request, "m") for a in default}
     assert records_module.request_key(plain, "m") in keys  # what was cached stays so
     with pytest.raises(InputError, match=r"answer.top_p is 0.95, but at answer.temperature 0"):
-        uncle.settings.check(uncle.Settings(answer=uncle.UncleDecoding(top_p=0.95)))
+        uncle.Settings(answer=uncle.UncleDecoding(top_p=0.95)).check()
 
 
 def test_a_sampled_answer_is_none_of_the_probes() -> None:
@@ -348,4 +348,4 @@ def test_a_sampled_answer_is_none_of_the_probes() -> None:
 @pytest.mark.parametrize("name", ["probe.unc", "prompts", "omit_long", "refusals"])
 def test_a_word_that_is_no_choice_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} is 'exclude'; expected one of"):
-        uncle.settings.check(settings.replace(uncle.Settings(), {name: "exclude"}))
+        settings.replace(uncle.Settings(), {name: "exclude"}).check()

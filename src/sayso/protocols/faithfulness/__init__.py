@@ -19,7 +19,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sayso.later import Later
-from sayso.protocols.faithfulness import settings
 from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.settings import (
     Demos,
@@ -28,21 +27,19 @@ from sayso.protocols.faithfulness.settings import (
     Settings,
 )
 from sayso.protocols.protocol import Protocol
-from sayso.protocols.settings import Probing
 
 __all__ = ["FAITHFULNESS", "Demos", "FaithfulnessDecoding", "FaithfulnessDraws", "Settings"]
 
 if TYPE_CHECKING:
-    from sayso.protocols.faithfulness import demonstrations as _demonstrations
     from sayso.protocols.faithfulness import layouts as _layouts
     from sayso.protocols.faithfulness import measure as _measure
     from sayso.protocols.faithfulness import prompts as _prompts
     from sayso.protocols.faithfulness import report as _report
     from sayso.protocols.faithfulness import run as _run
 else:  # they load much, and a page of help needs nothing of them
-    _demonstrations, _layouts = Later(f"{__name__}.demonstrations"), Later(f"{__name__}.layouts")
-    _measure, _prompts = Later(f"{__name__}.measure"), Later(f"{__name__}.prompts")
-    _report, _run = Later(f"{__name__}.report"), Later(f"{__name__}.run")
+    _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
+    _prompts, _report = Later(f"{__name__}.prompts"), Later(f"{__name__}.report")
+    _run = Later(f"{__name__}.run")
 
 
 FAITHFULNESS = Protocol(
@@ -50,19 +47,15 @@ FAITHFULNESS = Protocol(
     question="Do the model's hedges match its own consistency? (arXiv 2405.16908)",
     Settings=Settings,
     metrics=NUMBERS,
-    check=settings.check,
-    fit_to_data=_demonstrations.fit_to_data,
     prompts=_prompts.prompts,
     prompt_uses=_prompts.prompt_uses,
     steps=_run.steps,
     measure=_measure.estimates,
     cautions=_measure.cautions,
     numbers=_measure.numbers,
-    free=settings.FREE,
     check_pair=_measure.check_methods,
     study_notes=_measure.study_notes,
     report=_report,
     needs=frozenset({"draws"}),
     layouts=_layouts.layouts,
-    probing=lambda s: Probing("draws", s.draws.k),
 )

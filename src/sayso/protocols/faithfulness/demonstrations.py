@@ -7,7 +7,6 @@ answer is shown as it is, an uncertain one hedged.
 
 from __future__ import annotations
 
-import dataclasses
 import random
 import re
 from collections.abc import Sequence
@@ -28,33 +27,6 @@ SHORTEST_NAME = 4
 
 
 # ---- the questions
-
-
-def fit_to_data(settings: Settings, data: str, limit: int | None) -> Settings:
-    """Return settings in which ``demos.data``, where it is "auto", fits the set that is measured.
-
-    ``limit`` is the number of entities that are asked; ``None`` is the set's own, 0 all. Raises
-    InputError for a name that is no set's.
-    """
-    if settings.demos.data == AUTO:
-        demos = dataclasses.replace(settings.demos, data=_set_for(data, limit))
-        return dataclasses.replace(settings, demos=demos)
-    if settings.demos.data != HELD_OUT and demonstrates(settings):
-        try:
-            datasets.check_data_name(settings.demos.data)
-        except InputError as error:
-            raise InputError(f"demos.data: {error}; or {HELD_OUT}") from None
-    return settings
-
-
-def _set_for(data: str, limit: int | None) -> str:
-    """Return the set of the examples: never the measured entities, and never the hub for a file."""
-    entry = datasets.CATALOGUE.get(data)
-    if entry is not None and entry.hub:
-        return "triviaqa" if data != "triviaqa" else "nq_open"
-    if data == datasets.INVENTED or (data == datasets.REAL and limit):
-        return data
-    return HELD_OUT
 
 
 def other_questions(questions: Sequence[Question], settings: Settings) -> list[Question]:

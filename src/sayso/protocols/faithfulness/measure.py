@@ -88,10 +88,11 @@ from sayso.protocols.faithfulness.settings import (
 from sayso.protocols.faithfulness.verdicts import stored_ambiguity
 from sayso.protocols.labeled import ReadByPeople, pair_target
 from sayso.protocols.probes import count_draws
-from sayso.protocols.protocol import Beside, ComparedRun, Run
+from sayso.protocols.protocol import Beside, ComparedRun, Run, rows_if_any, verdicts_at
 from sayso.protocols.settings import tokens_for
 from sayso.records import (
     Estimate,
+    Generation,
     Question,
     Signature,
     Slice,
@@ -182,7 +183,7 @@ def _of_run(run: Run) -> Iterator[Estimate]:
     read = stored_ambiguity(run)
     for question in said_ambiguous(read) if read else ambiguous_questions(run.questions):
         yield Estimate("ambiguous", slice_of(question=question), value=1.0, n=1)
-    draws = count_draws(run.generations("draws"))
+    draws = count_draws(run.read("generations/draws", Generation))
     share = draws.alike / draws.drawn if draws.drawn else None
     yield Estimate(
         "draws_alike", value=share, numerator=draws.alike, denominator=draws.drawn, n=draws.drawn
@@ -194,14 +195,14 @@ def reader_signers(run: Run, every: Sequence[MethodRows]) -> dict[str, str]:
     by: dict[str, str] = {}
     if read := stored_ambiguity(run):
         by["ambiguous"] = read[0].by
-    if searched := run.table(TABLE, Question):
+    if searched := rows_if_any(run, TABLE, Question):
         names = "+".join(sorted({q.dataset for q in searched}))
         by["demos"] = f"{names}-{questions_hash(tuple(searched))[:4]}"
     for form in dict.fromkeys(rows.form for rows in every):
         for name in ("decisive", "contradict"):
             for stage in STAGES[form]:
                 if run.has(f"verdicts/{stage}-{name}"):
-                    verdicts = run.verdicts(f"{stage}-{name}")
+                    verdicts = run.read(f"verdicts/{stage}-{name}", Verdict)
                     by.setdefault(name, verdicts[0].by if verdicts else "nobody")
     return by
 
@@ -860,7 +861,7 @@ def _labeled(one: AskedMethod, said: MethodRows, run: Run, people: Run) -> Itera
         yield one.number(name, of, uses=to_people)
     stage = f"{one.rows.stage}-contradict"
     if settings.relation == "contradiction" and len(used.d):
-        letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(stage)}
+        letters = {at: v.raw or "" for at, v in verdicts_at(run, stage).items()}
         labels = people.labels(stage) if isinstance(people, ReadByPeople) else {}
         of = confidence_of_pairs(used, stage, letters, labels, settings)
         yield one.number(CONFIDENCE, of, uses=to_people)

@@ -20,7 +20,7 @@ from sayso.prompts import methods
 from sayso.protocols.faithfulness.settings import STAGES, Settings, dropped
 from sayso.protocols.faithfulness.verdicts import stored_ambiguity
 from sayso.protocols.pool import Cluster, cluster_name, clusters_of
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import Run, verdicts_at
 from sayso.records import Generation, Question, Verdict
 
 Floats = NDArray[np.float64]
@@ -235,15 +235,15 @@ def _rows(
     lost: dict[str, Counter[str]],
 ) -> Iterator[tuple[str, AssertionRow]]:
     """Yield (method, row) of a stage; what has no row is counted in ``lost``."""
-    content = {(v.target, v.asked): v for v in run.verdicts(stage)}
-    letters = {(v.target, v.asked): v.raw or "" for v in run.verdicts(f"{stage}-contradict")}
+    content = verdicts_at(run, stage)
+    letters = {at: v.raw or "" for at, v in verdicts_at(run, f"{stage}-contradict").items()}
     thinks = run.has(f"verdicts/{stage}-thought")
-    ends = run.verdicts(f"{stage}-thought") if thinks else ()
+    ends = run.read(f"verdicts/{stage}-thought", Verdict) if thinks else ()
     thoughts = {v.target: v.number for v in ends if v.number is not None}
     wording: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
-    for v in run.verdicts(f"{stage}-decisive"):
+    for v in run.read(f"verdicts/{stage}-decisive", Verdict):
         wording[v.target.partition("#")[0], v.asked].append(v)
-    for g in run.generations(stage):
+    for g in run.read(f"generations/{stage}", Generation):
         choice = _CHOICE.search(g.method)
         method = NAMES.get(g.method, _CHOICE.sub("", g.method))
         for question in by_id[g.question].parts or (g.question,):

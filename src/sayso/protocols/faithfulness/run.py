@@ -51,8 +51,14 @@ from sayso.protocols.faithfulness.verdicts import (
     stored_ambiguity,
 )
 from sayso.protocols.pool import item_of
-from sayso.protocols.probes import BlindRules
-from sayso.protocols.protocol import Run, Step, nothing_more, stored_answers
+from sayso.protocols.protocol import (
+    Run,
+    Step,
+    nothing_more,
+    rows_if_any,
+    stored_answers,
+    verdicts_at,
+)
 from sayso.protocols.settings import folder_setting
 from sayso.records import Question, Verdict
 
@@ -108,9 +114,9 @@ def read_ambiguity(settings: Settings, run: Run) -> None:
     model = open_readers(settings, run).ambiguity
     wanted = [] if model is None else read_by_model(run.questions, settings)
     if model is not None and wanted:
-        run.put(f"verdicts/{AMBIGUOUS}", ambiguity_verdicts(model, wanted), Verdict)
+        run.write(f"verdicts/{AMBIGUOUS}", ambiguity_verdicts(model, wanted), Verdict)
     if examples := searched(run.questions, settings, stored_ambiguity(run)):
-        run.put(TABLE, examples, Question)
+        run.write(TABLE, examples, Question)
 
 
 def measured(settings: Settings, run: Run) -> list[Question]:
@@ -120,7 +126,7 @@ def measured(settings: Settings, run: Run) -> list[Question]:
 
 def ask_first(settings: Settings, seed: int, run: Run) -> None:
     """Ask what needs no answer, about the questions that no model calls ambiguous."""
-    examples = run.table(TABLE, Question)
+    examples = rows_if_any(run, TABLE, Question)
     run.ask(first_requests(run.questions, settings, seed, examples, stored_ambiguity(run)))
 
 
@@ -130,10 +136,10 @@ def ask_demonstrated(settings: Settings, seed: int, run: Run) -> None:
         return
     readers = open_readers(settings, run)
     tried = draws_of(stored_answers(run, "demos-draws"))
-    examples = run.table(TABLE, Question)
+    examples = rows_if_any(run, TABLE, Question)
     found = certain_and_uncertain(examples, tried, readers.wording, readers.contradiction, settings)
     shown = found.choices(settings, seed)
-    if run.made_up == "most" and not shown:
+    if run.rehearses == "most" and not shown:
         shown = stand_ins(examples, settings)
     run.tell(held_out_notice(run.questions, settings) if shown else [found.notice(settings)])
     run.ask([*demonstrated_requests(measured(settings, run), settings, seed, shown)])
@@ -162,12 +168,9 @@ def judge_answers(settings: Settings, run: Run) -> None:
             items = [item_of(g, by_id) for g in stored_answers(run, stage)]
             if not items:
                 continue
+            run.grade(stage, items, run.judge, items if form == "long" else None)
             if form == "long":
-                blind = BlindRules(run.questions)
-                _, spans = run.grade_spans(stage, items, run.judge, blind, items)
-                words.spans = {(v.target, v.asked): v for v in spans}
-            else:
-                run.grade(stage, items, run.judge)
+                words.spans = verdicts_at(run, f"{stage}-spans")
             pairs.assertions = run.grade(f"{stage}-decisive", items, words)
             run.grade(f"{stage}-contradict", items, pairs)
             if any(i.generation.thinking for i in items):

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta
 
 from sayso.later import Later
-from sayso.options import check_values
 from sayso.prompts.methods import METHODS, Form, methods_in_list
 from sayso.protocols.settings import (
+    Probing,
+    ProtocolSettings,
     Resamples,
     Seed,
     Share,
@@ -28,9 +29,10 @@ from sayso.protocols.settings import (
 from sayso.records import InputError, Question, Verdict
 
 if TYPE_CHECKING:
+    from sayso import datasets
     from sayso.judges import contradiction
 else:
-    contradiction = Later("sayso.judges.contradiction")
+    datasets, contradiction = Later("sayso.datasets"), Later("sayso.judges.contradiction")
 
 FORMS: tuple[Form, ...] = ("short", "long")
 #: stages of answers whose wording is read, by the question's form
@@ -39,9 +41,6 @@ STAGES = {
     "long": ("long", "methods-long", "refined-long"),
 }
 
-#: settings that two runs may differ in without being asked: what is compared, and what it does
-#: not rest on
-FREE = ("model", "data", "ci", "methods", "demos")
 MOST_DRAWS = 1000
 #: values of ``demos.data`` that name no data set
 AUTO, HELD_OUT = "auto", "held-out"
@@ -100,8 +99,10 @@ class Demos:
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(ProtocolSettings):
     """Every choice of the protocol, with the paper's default where it has one."""
+
+    FREE = ("model", "data", "ci", "methods", "demos")
 
     draws: FaithfulnessDraws = field(default_factory=FaithfulnessDraws)
     answer: FaithfulnessDecoding = field(default_factory=FaithfulnessDecoding)
@@ -171,25 +172,44 @@ class Settings:
     resamples: Resamples = measure_field(1000, "bootstrap resamples of entities")
     ci_seed: Seed = measure_field(0, "seed for resampling")
 
+    def check(self) -> None:
+        """Refuse settings with which nothing could be asked or counted. Raises InputError."""
+        super().check()
+        s = self
+        revised = [m for m in methods_in_list(s.methods) if METHODS[m].kind == "revision"]
+        if revised and s.sample_prompt == "same":
+            raise InputError(
+                f"sample_prompt same draws each method's own prompt, and {revised[0]} is a "
+                "revision, not a prompt; leave one of them out"
+            )
+        if s.demos.uncertain >= s.demos.certain:
+            raise InputError("demos.uncertain must lie below demos.certain")
+        if s.relation == "inconsistency" and s.contradict != "nli":
+            raise InputError("relation inconsistency needs entailment: pass --set contradict=nli")
+        if s.contradict == "nli" and s.nli == "rules":
+            raise InputError(
+                "contradict nli needs a model: name one with --nli (a folder, a hub id, or "
+                "llm:MODEL)"
+            )
 
-def check(settings: Settings) -> None:
-    """Refuse settings with which nothing could be asked or counted. Raises InputError."""
-    s = settings
-    check_values(s)
-    revised = [m for m in methods_in_list(s.methods) if METHODS[m].kind == "revision"]
-    if revised and s.sample_prompt == "same":
-        raise InputError(
-            f"sample_prompt same draws each method's own prompt, and {revised[0]} is a revision, "
-            "not a prompt; leave one of them out"
-        )
-    if s.demos.uncertain >= s.demos.certain:
-        raise InputError("demos.uncertain must lie below demos.certain")
-    if s.relation == "inconsistency" and s.contradict != "nli":
-        raise InputError("relation inconsistency needs entailment: pass --set contradict=nli")
-    if s.contradict == "nli" and s.nli == "rules":
-        raise InputError(
-            "contradict nli needs a model: name one with --nli (a folder, a hub id, or llm:MODEL)"
-        )
+    def fitted(self, data: str, limit: int | None) -> Settings:
+        """Return settings in which ``demos.data``, if it is "auto", fits the set that is measured.
+
+        Raises InputError for a name that is no set's.
+        """
+        if self.demos.data == AUTO:
+            examples = datasets.set_of_examples(data, limit) or HELD_OUT
+            return dataclasses.replace(self, demos=dataclasses.replace(self.demos, data=examples))
+        if self.demos.data != HELD_OUT and demonstrates(self):
+            try:
+                datasets.check_data_name(self.demos.data)
+            except InputError as error:
+                raise InputError(f"demos.data: {error}; or {HELD_OUT}") from None
+        return self
+
+    def probing(self) -> Probing:
+        """Return all draws."""
+        return Probing("draws", self.draws.k)
 
 
 def demonstrates(settings: Settings) -> bool:

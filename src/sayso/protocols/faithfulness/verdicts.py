@@ -38,7 +38,7 @@ from sayso.judges.english.sentences import split_sentences
 from sayso.judges.judge import Item, engine_of
 from sayso.judges.meaning import Meaning
 from sayso.protocols.faithfulness.settings import LABELS, right_answers
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import Run, stored_verdicts
 from sayso.records import Generation, InputError, Question, Verdict, is_blank
 
 Pair = tuple[str, str]  # question, answer
@@ -204,7 +204,7 @@ def ambiguity_verdicts(model: LlmAmbiguous, questions: Sequence[Question]) -> li
 
 def stored_ambiguity(run: Run) -> list[Verdict]:
     """Return what a model read before this run asked; empty where none did."""
-    return run.verdicts(AMBIGUOUS) if run.has(f"verdicts/{AMBIGUOUS}") else []
+    return stored_verdicts(run, AMBIGUOUS)
 
 
 # ---- <stage>-decisive: how surely each assertion is worded

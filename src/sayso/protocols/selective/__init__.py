@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING
 
 from sayso.later import Later
 from sayso.protocols.protocol import Protocol
-from sayso.protocols.selective import settings
 from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.settings import SelectiveDecoding, SelectiveDraws, Settings
-from sayso.protocols.settings import Probing
 
 __all__ = ["SELECTIVE", "SelectiveDecoding", "SelectiveDraws", "Settings"]
 
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from sayso.protocols.selective import asks as _asks
     from sayso.protocols.selective import layouts as _layouts
     from sayso.protocols.selective import measure as _measure
-    from sayso.protocols.selective import passages as _passages
     from sayso.protocols.selective import prompts as _prompts
     from sayso.protocols.selective import report as _report
     from sayso.protocols.selective import run as _run
@@ -40,9 +37,8 @@ if TYPE_CHECKING:
 else:  # they load much, and a page of help needs nothing of them
     _asks = Later(f"{__name__}.asks")
     _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
-    _passages, _prompts = Later(f"{__name__}.passages"), Later(f"{__name__}.prompts")
-    _report, _run = Later(f"{__name__}.report"), Later(f"{__name__}.run")
-    _scoring = Later(f"{__name__}.scoring")
+    _prompts, _report = Later(f"{__name__}.prompts"), Later(f"{__name__}.report")
+    _run, _scoring = Later(f"{__name__}.run"), Later(f"{__name__}.scoring")
 
 
 SELECTIVE = Protocol(
@@ -50,8 +46,6 @@ SELECTIVE = Protocol(
     question="Which score detects errors, and does it beat answer length? (arXiv 2504.13677)",
     Settings=Settings,
     metrics=NUMBERS,
-    check=settings.check,
-    fit_to_data=settings.fitted,
     asked=_asks.asked,
     prompts=_prompts.prompts,
     prompt_uses=_prompts.prompt_uses,
@@ -59,13 +53,8 @@ SELECTIVE = Protocol(
     measure=_measure.estimates,
     cautions=_measure.cautions,
     numbers=_measure.numbers,
-    free=settings.FREE,
     report=_report,
     needs=frozenset({"golds"}),
     layouts=_layouts.layouts,
-    shown_passages=_passages.shown_passages,
-    further_models=settings.further_models,
-    instead=(("J", "abstention_gap"), ("J_within", "abstention_gap_within")),
-    probing=lambda s: Probing("draws", min(s.known_k, s.draws.k)),
-    check_model=_scoring.check_state_place,
+    check_opened=_scoring.check_state_place,
 )

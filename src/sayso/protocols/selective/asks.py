@@ -13,14 +13,14 @@ from collections.abc import Sequence
 import msgspec
 
 from sayso.datasets.dataset import Dataset
-from sayso.protocols.pool import clusters_of, load_wording
-from sayso.protocols.protocol import Ask, Unsuited
-from sayso.protocols.selective.passages import (
+from sayso.protocols.passages import (
     OTHER_PASSAGE,
     WITHOUT_PASSAGE,
     has_passage,
     other_passages,
 )
+from sayso.protocols.pool import clusters_of, load_wording
+from sayso.protocols.protocol import Ask, Unsuited
 from sayso.protocols.selective.prompts import instructions
 from sayso.protocols.selective.settings import Settings, decoding, shots
 from sayso.records import Question, ask, content_id

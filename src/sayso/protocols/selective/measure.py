@@ -48,11 +48,11 @@ from sayso.protocols.declared import (
     Weighted,
     estimates_of,
 )
+from sayso.protocols.passages import OTHER_PASSAGE, WITHOUT_PASSAGE
 from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import count_draws, why_alike
 from sayso.protocols.protocol import Beside, ComparedRun, Run
 from sayso.protocols.selective.numbers import NUMBERS
-from sayso.protocols.selective.passages import OTHER_PASSAGE, WITHOUT_PASSAGE
 from sayso.protocols.selective.rows import (
     FATES,
     OTHER_DATA,
@@ -73,7 +73,16 @@ from sayso.protocols.selective.settings import (
     probe_signature,
 )
 from sayso.protocols.shares import ones, share_of_rows
-from sayso.records import Estimate, Signature, Slice, part_of, signature_of, slice_of, tier_order
+from sayso.records import (
+    Estimate,
+    Generation,
+    Signature,
+    Slice,
+    part_of,
+    signature_of,
+    slice_of,
+    tier_order,
+)
 from sayso.scores.p_ik import P_IK, cross_fit_splits, fold_ranks
 from sayso.scores.text_only import TEXT_ONLY
 
@@ -128,7 +137,7 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
         others = counts, unranked, best_of, risk_curves, audits
         found += [signed_form(run, settings, own.rows.form, e) for p in others for e in p(own)]
     if settings.draws.k:
-        share = count_draws(run.generations("draws")).share
+        share = count_draws(run.read("generations/draws", Generation)).share
         found.append(signed_form(run, settings, "short", share))
     return found
 

@@ -20,6 +20,7 @@ NUMBERS = MetricTable(
         "Share of the unanswerable questions that it declined, minus that of the answerable ones. "
         "Below 0, it declines more of what can be answered.",
         symbol="G",
+        stands_for="J",
         definition="share of unanswerable questions declined, minus that of answerable ones",
         headline=Headline(
             what="how well they decline only what cannot be answered",
@@ -33,6 +34,7 @@ NUMBERS = MetricTable(
         "abstention gap within a type of question (0 = blind)",
         "The abstention gap within each type of question, averaged.",
         symbol="G within type",
+        stands_for="J_within",
     ),
     Metric(
         "abstains_unanswerable",

@@ -18,10 +18,10 @@ from sayso.answers.lexical import contains, exact_match, reference_texts, rouge_
 from sayso.judges.judge import WITHHELD
 from sayso.metrics.arrays import Floats
 from sayso.metrics.length_audit import Threshold
+from sayso.protocols.passages import AGAIN, AskedAgain, shown_passages
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import KNOWN, UNREADABLE, draws_by_question, probe_state
-from sayso.protocols.protocol import Run
-from sayso.protocols.selective.passages import AGAIN, AskedAgain, shown_passages
+from sayso.protocols.protocol import Run, rows_if_any, verdicts_at
 from sayso.protocols.selective.settings import (
     BERT,
     Settings,
@@ -172,7 +172,7 @@ def load_rows(run: Run, settings: Settings, judge: str) -> dict[str, FormRows]:
     state = _known(run, settings) if settings.known_k and settings.draws.k else {}
     forms: dict[str, FormRows] = {}
     for form in asked_forms(run.questions, settings):
-        answers = [g for g in run.generations(form) if not g.instructed]
+        answers = [g for g in run.read(f"generations/{form}", Generation) if not g.instructed]
         if not answers:
             continue
         facts = list(_facts(run, form, answers, by_id, judge))
@@ -190,9 +190,9 @@ def load_rows(run: Run, settings: Settings, judge: str) -> dict[str, FormRows]:
 
 def _known(run: Run, settings: Settings) -> dict[str, int]:
     """Return what the first draws say about each short question."""
-    verdicts = {v.target: v for v in run.verdicts("draws")}
+    verdicts = {v.target: v for v in run.read("verdicts/draws", Verdict)}
     k = min(settings.known_k, settings.draws.k)
-    draws = draws_by_question(run.generations("draws"), k)
+    draws = draws_by_question(run.read("generations/draws", Generation), k)
     return {
         question: probe_state([verdicts[g.id].value if g.id in verdicts else None for g in some], k)
         for question, some in draws.items()
@@ -206,10 +206,10 @@ def _facts(
     by_id: Mapping[str, Question],
     judge: str,
 ) -> Iterator[_FactRow]:
-    read = {judge: {(v.target, v.asked): v for v in run.verdicts(form)}}
+    read = {judge: verdicts_at(run, form)}
     if judge != "rules":
-        read["rules"] = {(v.target, v.asked): v for v in run.verdicts(f"{form}-rules")}
-    spans = {(v.target, v.asked): v for v in run.verdicts("long-spans")} if form == "long" else {}
+        read["rules"] = verdicts_at(run, f"{form}-rules")
+    spans = verdicts_at(run, "long-spans") if form == "long" else {}
     for g in answers:
         for short in by_id[g.question].parts or (g.question,):
             verdicts = {by: rows[g.id, short] for by, rows in read.items() if (g.id, short) in rows}
@@ -226,7 +226,7 @@ def rows_as_read(
 ) -> tuple[FormRows, list[tuple[str, str]], NDArray[np.bool_]]:
     """Return the rows by other verdicts, the places of these, and where there is one."""
     by_id = {q.id: q for q in people.questions}
-    answers = [g for g in people.generations(rows.form) if not g.instructed]
+    answers = [g for g in people.read(f"generations/{rows.form}", Generation) if not g.instructed]
     facts = list(_facts(people, rows.form, answers, by_id, rows.judge))
     places = [(g.id, short) for g in answers for short in by_id[g.question].parts or (g.question,)]
     own = [fact.verdicts.get(rows.judge) for fact in facts]
@@ -245,7 +245,7 @@ def _rows(
     judge: str,
     state: Mapping[str, int],
 ) -> FormRows:
-    scores, reasons = _columns(run.table(f"scores/{form}", Score), facts)
+    scores, reasons = _columns(rows_if_any(run, f"scores/{form}", Score), facts)
     values, words, reference_words = _word_metrics(facts)
     labeled = _without_golds(facts, judge)
     wrong = _judged(facts, settings, judge, labeled=labeled)
@@ -296,10 +296,12 @@ def _withheld(question: Question, verdict: Verdict | None) -> float:
 
 def _told(run: Run, form: str, facts: Sequence[_FactRow]) -> Floats | None:
     """Return which facts the model withheld when it was told to express uncertainty."""
-    answers = {g.question: g.id for g in run.generations(form) if g.instructed}
+    answers = {
+        g.question: g.id for g in run.read(f"generations/{form}", Generation) if g.instructed
+    }
     if not answers:
         return None
-    read = {(v.target, v.asked): v for v in run.verdicts(form)}
+    read = verdicts_at(run, form)
     verdicts = [read.get((answers.get(f.asked_in, ""), f.question.id)) for f in facts]
     return np.array([_withheld(f.question, v) for f, v in zip(facts, verdicts, strict=True)])
 
@@ -357,7 +359,7 @@ def metrics_table_of(form: str) -> str:
 def _graded(run: Run, form: str, facts: list[_FactRow], settings: Settings) -> dict[str, Floats]:
     """Return what each answer metric that takes a model says of the facts, NaN for nothing."""
     names, table = further_metrics(settings), metrics_table_of(form)
-    stored = run.table(f"scores/{table}", Score) if names else ()
+    stored = rows_if_any(run, f"scores/{table}", Score) if names else ()
     found, none = _columns(stored, facts)[0], np.full(len(facts), np.nan)
     return {name: found.get(name, none) for name in names}
 
@@ -423,8 +425,8 @@ def _asked_again(run: Run, facts: Sequence[_FactRow]) -> dict[str, AskedAgain]:
         if not run.has(f"verdicts/{stage}"):
             continue
         shown = shown_passages(run.questions, stage)
-        said = {g.question: g.text for g in run.generations(stage)}
-        read = {v.asked: v for v in run.verdicts(stage)}
+        said = {g.question: g.text for g in run.read(f"generations/{stage}", Generation)}
+        read = {v.asked: v for v in run.read(f"verdicts/{stage}", Verdict)}
         rows = [_answer_again(f.question, read.get(f.question.id), said, shown) for f in facts]
         columns = np.array(rows, dtype=np.float64).reshape(len(facts), 3)
         asked = np.array([f.question.id in said for f in facts], dtype=np.bool_)

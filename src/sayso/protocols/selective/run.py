@@ -9,11 +9,11 @@ import msgspec
 
 from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.rules.judge import RulesJudge
+from sayso.protocols.passages import AGAIN
 from sayso.protocols.pool import item_of
-from sayso.protocols.probes import BlindRules, draws_by_question
+from sayso.protocols.probes import draws_by_question
 from sayso.protocols.protocol import Run, Step, stored_answers
 from sayso.protocols.selective.asks import SHOWN, SHOWN_DRAWS, requests
-from sayso.protocols.selective.passages import AGAIN
 from sayso.protocols.selective.rows import ungraded
 from sayso.protocols.selective.scoring import (
     keep_metrics,
@@ -56,25 +56,22 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
             continue
         generations = stored_answers(run, stage)
         items = [item_of(g, by_id) for g in generations if _judged(stage, g.request, settings)]
-        if stage == "long":
-            blind = BlindRules(run.questions)
-            verdicts, spans = run.grade_spans(stage, items, reader, blind, items)
-        else:
-            verdicts = spans = run.grade(stage, items, reader)
+        long = stage == "long"
+        verdicts = spans = run.grade(stage, items, reader, items if long else None)
+        if long:
+            spans = run.read(f"verdicts/{stage}-spans", Verdict)
         if stage in ("draws", *AGAIN):
             continue
         if run.judge.name != "rules":
             run.grade(f"{stage}-rules", items, RulesJudge())  # a second answer metric
-        facts = scored_facts(stage, generations, spans, by_id)
+        facts, dry = scored_facts(stage, generations, spans, by_id), run.rehearses is not None
         scorers = tools_of(run, settings)._replace(examples=examples)
         scores = [
             *words_scores(generations, verdicts, by_id),
-            *scores_of(
-                stage, facts, generations, draws, settings, scorers, rehearses=run.rehearses
-            ),
+            *scores_of(stage, facts, generations, draws, settings, scorers, rehearses=dry),
             *read_states(stage, facts, run, settings, scorers.engine),
         ]
-        run.put(f"scores/{stage}", scores, Score)
+        run.write(f"scores/{stage}", scores, Score)
         keep_metrics(stage, facts, run, settings)
     run.tell(examples.notices if examples is not None else [])
 

@@ -22,7 +22,7 @@ from sayso.judges.model.replies import PROBLEMS
 from sayso.protocols.pool import (
     tokens_between,
 )
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import Run, rows_if_any
 from sayso.protocols.selective.rows import (
     WORDS,
     array_of,
@@ -35,7 +35,6 @@ from sayso.protocols.selective.settings import (
     asks_of_draws,
     chosen_methods,
     further_metrics,
-    further_models,
     names_between_commas,
     wants_probe,
 )
@@ -66,6 +65,7 @@ from sayso.scores.collect import (
 from sayso.scores.collect import collect_evidence as collect_evidence
 from sayso.scores.evidence import ARRAYS, Case, answer_of, samples_of
 from sayso.scores.p_ik import P_IK
+from sayso.storage.run_folder import Manifest
 
 
 def words_scores(
@@ -95,7 +95,7 @@ def open_further(settings: Settings, run: Run) -> None:
     for kind, _, model in (name.partition(":") for name in further_metrics(settings)):
         if kind == BERT:
             BertGrader(model).check()
-    for name in further_models(settings):
+    for name in settings.further_models():
         run.engine(name)
 
 
@@ -105,7 +105,7 @@ def keep_metrics(stage: str, facts: Sequence[ScoredFact], run: Run, settings: Se
     if not metrics:
         return
     table = metrics_table_of(stage)
-    before = run.table(f"scores/{table}", Score)
+    before = rows_if_any(run, f"scores/{table}", Score)
     graded = {(s.target, s.method): s for s in before if s.value is not None}
     held = [f for f in facts if not is_blank(scored_text(f)) and f.question.golds]
     scores: list[Score] = []
@@ -131,7 +131,7 @@ def keep_metrics(stage: str, facts: Sequence[ScoredFact], run: Run, settings: Se
                 for problem, count in without.most_common()
             ]
         )
-    run.put(f"scores/{table}", scores, Score)
+    run.write(f"scores/{table}", scores, Score)
 
 
 def scored_text(fact: ScoredFact) -> str:
@@ -367,10 +367,13 @@ def why_not(stage: str, method: Method, at_hand: frozenset[str], tools: Tools) -
 NO_ENGINE = "needs hidden states, which this model's engine does not return"
 
 
-def check_state_place(engine: Engine, settings: Settings) -> None:
+def check_state_place(
+    settings: Settings, model: Engine, manifest: Manifest, questions: Sequence[Question]
+) -> tuple[str, ...]:
     """Refuse a layer or a position that the model does not have. Raises InputError."""
-    if wants_probe(settings) and engine.capabilities.hidden:
-        reader_of(engine).hidden([], settings.p_ik.layer, settings.p_ik.position)
+    if wants_probe(settings) and model.capabilities.hidden:
+        reader_of(model).hidden([], settings.p_ik.layer, settings.p_ik.position)
+    return ()
 
 
 def read_states(

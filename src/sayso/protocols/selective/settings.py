@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from msgspec import Meta
 
 from sayso.later import Later
-from sayso.options import check_values
 from sayso.protocols.settings import (
+    Probing,
+    ProtocolSettings,
     Resamples,
     Seed,
     Share,
@@ -33,8 +34,6 @@ MOST_DRAWS = 1000
 #: the paper's examples in the prompt, by mode
 SHOTS = {"short": 5, "sentence": 0}
 FORMS = ("short", "long")
-#: settings in which runs that are compared may differ: what is compared
-FREE = ("model", "data", "ci")
 #: steps 2 and 3 of the paper's pipeline
 PAPER_TEMPERATURE = 0.1
 PAPER_TOKENS = {"sentence": 100, "short": 50}
@@ -94,7 +93,7 @@ class PTrue:
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(ProtocolSettings):
     """Every choice of the protocol, with the paper's default where it has one."""
 
     want: Literal["both", "declining", "scores"] = collect_field(
@@ -176,25 +175,53 @@ class Settings:
     resamples: Resamples = measure_field(1000, "bootstrap resamples of entities")
     ci_seed: Seed = measure_field(0, "seed for resampling")
 
-
-def check(settings: Settings) -> None:
-    """Refuse settings with which nothing could be asked or measured. Raises InputError."""
-    check_values(settings)
-    if settings.prompts == "shared" and settings.shots > 0:
-        raise InputError("shots are examples in the paper's frame: add --set prompts=paper")
-    if settings.prompts == "shared" and settings.mode != Settings.mode:
-        raise InputError(
-            f"mode is {settings.mode}, which applies only to the paper's frame: add --set "
-            "prompts=paper, or leave mode out"
-        )
-    scores.plugins_among(_of_answers(settings))
-    for name in further_metrics(settings):
-        kind, _, model = name.partition(":")
-        if not (name == BERT or (kind in (BERT, BLIND) and model)):
+    def check(self) -> None:
+        """Refuse settings with which nothing could be asked or measured. Raises InputError."""
+        super().check()
+        if self.prompts == "shared" and self.shots > 0:
+            raise InputError("shots are examples in the paper's frame: add --set prompts=paper")
+        if self.prompts == "shared" and self.mode != Settings.mode:
             raise InputError(
-                f"answer metric {name!r}: expected {BERT}, {BERT}:MODEL or {BLIND}:MODEL; rules "
-                "and the word-overlap metrics are always included"
+                f"mode is {self.mode}, which applies only to the paper's frame: add --set "
+                "prompts=paper, or leave mode out"
             )
+        scores.plugins_among(_of_answers(self))
+        for name in further_metrics(self):
+            kind, _, model = name.partition(":")
+            if not (name == BERT or (kind in (BERT, BLIND) and model)):
+                raise InputError(
+                    f"answer metric {name!r}: expected {BERT}, {BERT}:MODEL or {BLIND}:MODEL; "
+                    "rules and the word-overlap metrics are always included"
+                )
+
+    def further_models(self) -> list[str]:
+        """Return the names of the models that are asked besides the subject and the judge."""
+        blind = [n.partition(":")[2] for n in further_metrics(self) if n.startswith(BLIND)]
+        return list(dict.fromkeys([*blind, *names_between_commas(self.panel)]))
+
+    def fitted(self, data: str, limit: int | None) -> Settings:
+        """Return settings that ask only what a run is for: whether a model declines takes no draws.
+
+        Raises InputError where another setting asks for more.
+        """
+        if self.want != "declining":
+            return self
+        plain = Settings()
+        more = [n for n in ("p_true", "answer_metrics", "elicit", "panel", "context")
+                if getattr(self, n) != getattr(plain, n)]  # fmt: skip
+        more += ["draws.k"] * (self.draws.k not in (plain.draws.k, 0))
+        more += ["scores"] * (self.scores not in (plain.scores, NO_SCORES))
+        if more:
+            raise InputError(
+                f"--for declining asks every question once, and {more[0]} asks for more: leave one "
+                "of the two out"
+            )
+        bare = dataclasses.replace(self.draws, k=0)
+        return dataclasses.replace(self, draws=bare, words=False, scores=NO_SCORES)
+
+    def probing(self) -> Probing:
+        """Return the draws that are judged."""
+        return Probing("draws", min(self.known_k, self.draws.k))
 
 
 def names_between_commas(text: str) -> list[str]:
@@ -207,12 +234,6 @@ def further_metrics(settings: Settings) -> list[str]:
     return names_between_commas(settings.answer_metrics)
 
 
-def further_models(settings: Settings) -> list[str]:
-    """Return the names of the models that are asked besides the subject and the judge."""
-    blind = [n.partition(":")[2] for n in further_metrics(settings) if n.startswith(BLIND)]
-    return list(dict.fromkeys([*blind, *names_between_commas(settings.panel)]))
-
-
 def wants_probe(settings: Settings) -> bool:
     """Tell whether P(IK) is among the scores that are asked for."""
     return any(name in ("all", "p_ik") for name in names_between_commas(settings.scores))
@@ -220,27 +241,6 @@ def wants_probe(settings: Settings) -> bool:
 
 #: ``scores`` of a run that computes none
 NO_SCORES = "none"
-
-
-def fitted(settings: Settings, data: str, limit: int | None) -> Settings:
-    """Return settings that ask only what a run is for: whether a model declines takes no draws.
-
-    Raises InputError where another setting asks for more.
-    """
-    if settings.want != "declining":
-        return settings
-    plain = Settings()
-    more = [n for n in ("p_true", "answer_metrics", "elicit", "panel", "context")
-            if getattr(settings, n) != getattr(plain, n)]  # fmt: skip
-    more += ["draws.k"] * (settings.draws.k not in (plain.draws.k, 0))
-    more += ["scores"] * (settings.scores not in (plain.scores, NO_SCORES))
-    if more:
-        raise InputError(
-            f"--for declining asks every question once, and {more[0]} asks for more: leave one of "
-            "the two out"
-        )
-    bare = dataclasses.replace(settings.draws, k=0)
-    return dataclasses.replace(settings, draws=bare, words=False, scores=NO_SCORES)
 
 
 def chosen_methods(settings: Settings) -> Mapping[str, scores.Method]:

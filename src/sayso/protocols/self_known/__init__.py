@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 from sayso.later import Later
 from sayso.protocols.protocol import Protocol
-from sayso.protocols.self_known import settings
 from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.settings import SelfKnownDecoding, SelfKnownDraws, Settings
 
@@ -47,17 +46,14 @@ SELF_KNOWN = Protocol(
     ),
     Settings=Settings,
     metrics=NUMBERS,
-    check=settings.check,
-    check_model=_cautious.check_continues,
+    check_opened=_cautious.check_continues,
     prompts=_prompts.prompts,
     prompt_uses=_prompts.prompt_uses,
     steps=_run.steps,
     measure=_measure.estimates,
     cautions=_measure.cautions,
     numbers=_measure.numbers,
-    free=settings.FREE,
     report=_report,
     needs=frozenset({"texts"}),
     layouts=_layouts.layouts,
-    further_models=settings.further_models,
 )

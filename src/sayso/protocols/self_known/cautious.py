@@ -21,8 +21,9 @@ from sayso.protocols.protocol import Ask
 from sayso.protocols.self_known.claims import topic_of
 from sayso.protocols.self_known.settings import SelfKnownDecoding, Settings
 from sayso.protocols.settings import tokens_for
-from sayso.records import Generation, InputError, Request, Usage, content_id
+from sayso.records import Generation, InputError, Question, Request, Usage, content_id
 from sayso.scores.claim import span_nll
+from sayso.storage.run_folder import Manifest
 
 METHOD = "cautious"
 #: the most tokens of one candidate; what follows its first sentence is dropped
@@ -31,7 +32,9 @@ SENTENCE_TOKENS = 64
 FIRST_DRAW = 4000
 
 
-def check_continues(model: Engine, settings: Settings) -> None:
+def check_continues(
+    settings: Settings, model: Engine, manifest: Manifest, questions: Sequence[Question]
+) -> tuple[str, ...]:
     """Refuse a model whose text cannot be continued with its probabilities. Raises InputError."""
     can = model.capabilities
     if settings.answer.decoding == "cautious" and not (can.force and can.logprobs):
@@ -40,6 +43,7 @@ def check_continues(model: Engine, settings: Settings) -> None:
             f"{model.name} does not offer: use a model in this process (builtin, smollm2 or "
             "hf:NAME), or --set answer.decoding=plain"
         )
+    return ()
 
 
 @dataclass

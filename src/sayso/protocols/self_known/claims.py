@@ -30,7 +30,7 @@ from sayso.judges.claims import (
 from sayso.judges.decisiveness import decisiveness
 from sayso.judges.judge import Item, Judge, engine_of
 from sayso.judges.support import LlmSupport, NliSupport, RulesSupport
-from sayso.protocols.protocol import Run, stored_verdicts
+from sayso.protocols.protocol import MADE_UP, Run, rows_if_any, stored_verdicts
 from sayso.protocols.self_known.rows import RESPONSIVE, SET_ASIDE, STAGE, SUPPORT
 from sayso.protocols.self_known.settings import CLAIM_SCORES, MAIN, STEPS, Settings, modes_of
 from sayso.protocols.settings import folder_setting
@@ -163,7 +163,7 @@ def keep_responsive(
             if label == RESPONSIVE:
                 kept.append(g)
         verdicts.append(verdict)
-    run.put(f"verdicts/{STAGE}", verdicts, Verdict)
+    run.write(f"verdicts/{STAGE}", verdicts, Verdict)
     return kept
 
 
@@ -181,7 +181,7 @@ def take_apart(
             for number, span in enumerate(text.sentences, 1)
         ]
         drafts = text.drafts
-        if run.made_up and not drafts:  # a dry run has not seen the claims: one a sentence
+        if run.rehearses in MADE_UP and not drafts:  # no claim was seen: one a sentence
             drafts = tuple(
                 ClaimDraft(number, span.start, span.end, g.text[span.start : span.end])
                 for number, span in enumerate(text.sentences, 1)
@@ -199,9 +199,9 @@ def take_apart(
                 problem=text.problem,
             )
         )
-    run.put(f"sentences/{STAGE}", sentences, Sentence)
-    run.put(f"claims/{STAGE}", claims, Claim)
-    run.put(f"verdicts/{STAGE}-claims", verdicts, Verdict)
+    run.write(f"sentences/{STAGE}", sentences, Sentence)
+    run.write(f"claims/{STAGE}", claims, Claim)
+    run.write(f"verdicts/{STAGE}-claims", verdicts, Verdict)
     run.tell(splitting_notices([split[pair] for pair in pairs]))
     return claims
 
@@ -263,8 +263,8 @@ def check_claims(
         for c, key in zip(claims, keys, strict=True)
     ]
     seen = {p.id: p for of_key in passages.values() for p in of_key}
-    run.put(f"passages/{STAGE}", list(seen.values()), Passage)
-    run.put(f"verdicts/{SUPPORT}", verdicts, Verdict)
+    run.write(f"passages/{STAGE}", list(seen.values()), Passage)
+    run.write(f"verdicts/{SUPPORT}", verdicts, Verdict)
     return verdicts
 
 
@@ -340,7 +340,7 @@ def read_wording(run: Run, claims: Sequence[Claim], answers: Mapping[str, Genera
         verdicts.append(
             Verdict(c.id, g.question, BY_WORDING, label=label, number=score, problem=problem)
         )
-    run.put(f"verdicts/{STAGE}-decisive", verdicts, Verdict)
+    run.write(f"verdicts/{STAGE}-decisive", verdicts, Verdict)
 
 
 def score_claims(
@@ -357,12 +357,12 @@ def score_claims(
     ``checker`` looks for the claims in ``draws``; without either there is no frequency.
     """
     accepted: dict[str, dict[str, float | None]] = {
-        mode: {v.target: v.number for v in run.verdicts(f"self-{mode}")}
+        mode: {v.target: v.number for v in run.read(f"verdicts/self-{mode}", Verdict)}
         for mode in modes_of(settings)
     }
-    sure = {v.target: v.number for v in run.verdicts(f"{STAGE}-decisive")}
+    sure = {v.target: v.number for v in run.read(f"verdicts/{STAGE}-decisive", Verdict)}
     held = _held(claims, question_of, draws, checker) if draws and checker else {}
-    sentences = Counter(s.generation for s in run.table(f"sentences/{STAGE}", Sentence))
+    sentences = Counter(s.generation for s in rows_if_any(run, f"sentences/{STAGE}", Sentence))
 
     value: dict[str, Callable[[Claim, Generation], float]] = {
         "span_nll": lambda c, g: span_nll(g.logprobs, g.offsets, c.start, c.end),
@@ -381,7 +381,7 @@ def score_claims(
                 scores.append(Score(c.id, name, value[name](c, answers[c.generation])))
             except NoEvidence as reason:
                 scores.append(Score(c.id, name, problem=str(reason)))
-    run.put("scores/claims", scores, Score)
+    run.write("scores/claims", scores, Score)
 
 
 def _held(

@@ -12,7 +12,7 @@ import numpy as np
 
 from sayso.harmless import line
 from sayso.judges.english.tokens import STOP, tokens
-from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout, Run
+from sayso.protocols.protocol import OURS, LayoutRuns, PaperLayout, Run, rows_if_any
 from sayso.protocols.self_known import measure, rows
 from sayso.protocols.self_known.report import (
     FACTUALITY,
@@ -24,7 +24,7 @@ from sayso.protocols.self_known.report import (
 )
 from sayso.protocols.self_known.settings import ASKED, MAIN, MODES, Settings, modes_of
 from sayso.protocols.stored import settings_of_run, stored_run
-from sayso.records import Claim, Estimate, Passage, Question, Results, part_of
+from sayso.records import Claim, Estimate, Passage, Question, Results, Verdict, part_of
 from sayso.report import charts
 from sayso.report.number_tables import NumberTable, grid
 from sayso.storage.run_folder import RunFolder
@@ -285,8 +285,8 @@ def table2(shown: LayoutRuns) -> list[NumberTable]:
         if not pairs:
             continue
         one, other = max(pairs, key=_corrects)
-        said = {v.target: v.label for v in run.verdicts(f"self-{MAIN}")}
-        looked_up = (p.text.strip() for p in run.table(f"passages/{rows.STAGE}", Passage))
+        said = {v.target: v.label for v in run.read(f"verdicts/self-{MAIN}", Verdict)}
+        looked_up = (p.text.strip() for p in rows_if_any(run, f"passages/{rows.STAGE}", Passage))
         passages = [t for t in dict.fromkeys(looked_up) if t and t[:MOST] in other.prompt]
         found: list[tuple[Labels, tuple[str | None, ...]]] = []
         named = {"claim without passages": (one, 0), "claim with passages": (other, len(passages))}

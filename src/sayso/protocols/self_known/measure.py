@@ -46,7 +46,7 @@ from sayso.protocols.declared import (
     differences,
     estimates_of,
 )
-from sayso.protocols.protocol import Beside, Run, stored_verdicts
+from sayso.protocols.protocol import Beside, Run, rows_if_any, stored_verdicts
 from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.rows import (
     PEOPLE,
@@ -143,7 +143,7 @@ def claim_signers(run: Run) -> dict[str, str]:
     texts = {v.by for v in stored_verdicts(run, f"{STAGE}-claims")}
     texts |= {v.by for v in stored_verdicts(run, STAGE) if v.by == PEOPLE_SAID}
     table = f"asked/{STAGE}"
-    questions = {row.by for row in run.table(table, ClaimQuestion)} if run.has(table) else set()
+    questions = {row.by for row in rows_if_any(run, table, ClaimQuestion)}
     return {
         "support": checkers(run),
         "claims": "+".join(sorted(texts)) or "nobody",
@@ -651,7 +651,7 @@ def _wording(of: _MethodRows) -> Iterator[Declared]:
     """Yield the mean decisiveness of the claims in each part of the text."""
     if not of.run.has(f"verdicts/{STAGE}-decisive"):
         return
-    sure = {v.target: v.number for v in of.run.verdicts(f"{STAGE}-decisive")}
+    sure = {v.target: v.number for v in of.run.read(f"verdicts/{STAGE}-decisive", Verdict)}
     score = np.array([sure.get(c.id) for c in of.texts.claims], dtype=np.float64)  # None: NaN
     for part, where in of.parts():
         mean = _mean(of.by_claim, score, of.claim_place == part)
@@ -691,7 +691,9 @@ def own_answers(run: Run, texts: LongAnswers) -> list[OwnAnswers]:
     for mode in MODES:
         if not run.has(f"verdicts/self-{mode}"):
             continue
-        by_claim: Mapping[str, Verdict] = {v.target: v for v in run.verdicts(f"self-{mode}")}
+        by_claim: Mapping[str, Verdict] = {
+            v.target: v for v in run.read(f"verdicts/self-{mode}", Verdict)
+        }
         verdicts = [by_claim.get(c.id) for c in texts.claims]
         every.append(OwnAnswers(mode, [v.label if v else None for v in verdicts], verdicts))
     return every
@@ -920,7 +922,7 @@ def _scores(of: _MethodRows) -> Iterator[Declared]:
     row = {c.id: n for n, c in enumerate(texts.claims)}
     values = {name: np.full(len(row), np.nan) for name in CLAIM_SCORES}
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
-    for s in run.table("scores/claims", Score):
+    for s in rows_if_any(run, "scores/claims", Score):
         if s.target in row and s.value is None:
             reasons[s.method][s.problem or "no value"] += 1
         elif s.target in row and s.method in values:
@@ -964,7 +966,7 @@ def _checker(of: _MethodRows) -> Iterator[Declared]:
         return
 
     def supported(table: str) -> Floats:
-        label = {v.target: v.label for v in run.verdicts(table)}
+        label = {v.target: v.label for v in run.read(f"verdicts/{table}", Verdict)}
         code = {"S": 1.0, "NS": 0.0}
         return np.array([code.get(label.get(c.id) or "", np.nan) for c in of.texts.claims])
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sayso.metrics.arrays import Floats, codes
 from sayso.metrics.factuality import LABELS, Closed, position_bin
 from sayso.protocols.pool import cluster_name, clusters_of
-from sayso.protocols.protocol import Run, stored_verdicts
+from sayso.protocols.protocol import Run, rows_if_any, stored_verdicts
 from sayso.records import Claim, Generation, Sentence, Verdict, is_blank
 
 Ints = NDArray[np.int64]
@@ -113,14 +113,14 @@ def checkers(run: Run) -> str:
 def load_long_answers(run: Run) -> list[LongAnswers]:
     """Return the texts of every method, in order of appearance."""
     by_method: dict[str, list[Generation]] = defaultdict(list)
-    for g in run.generations(STAGE):
+    for g in run.read(f"generations/{STAGE}", Generation):
         by_method[g.method].append(g)
-    label = {v.target: v.label for v in run.verdicts(STAGE)}
+    label = {v.target: v.label for v in run.read(f"verdicts/{STAGE}", Verdict)}
     sentences: dict[str, list[Sentence]] = defaultdict(list)
-    for s in run.table(f"sentences/{STAGE}", Sentence):
+    for s in rows_if_any(run, f"sentences/{STAGE}", Sentence):
         sentences[s.generation].append(s)
     claims: dict[str, list[Claim]] = defaultdict(list)
-    for c in run.table(f"claims/{STAGE}", Claim):
+    for c in rows_if_any(run, f"claims/{STAGE}", Claim):
         claims[c.generation].append(c)
     verdicts = claim_verdicts(run)
     by_id, clusters = {q.id: q for q in run.questions}, clusters_of(run.questions)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sayso.protocols.protocol import Ask, Run, Step, nothing_more, stored_answers
+from sayso.protocols.protocol import Ask, Run, Step, nothing_more, rows_if_any, stored_answers
 from sayso.protocols.self_known.asks import (
     UNSENT,
     claim_source,
@@ -43,7 +43,7 @@ from sayso.protocols.self_known.claims import (
 from sayso.protocols.self_known.rows import RESPONSIVE, STAGE
 from sayso.protocols.self_known.self_verdicts import claims_asked, judge_own, make_questions
 from sayso.protocols.self_known.settings import MAIN, Settings, modes_of
-from sayso.records import Claim, Generation, InputError, Passage, Question, content_id
+from sayso.records import Claim, Generation, InputError, Passage, Question, Verdict, content_id
 from sayso.retrieval.sources import GOLDS
 
 THIN = (
@@ -126,7 +126,7 @@ def passages_shown(settings: Settings, run: Run) -> dict[str, tuple[Passage, ...
 
 def write_cautiously(settings: Settings, seed: int, run: Run) -> None:
     """Draw the texts whose claims are read; write each once more, sentence by sentence."""
-    texts = run.generations(STAGE)
+    texts = run.read(f"generations/{STAGE}", Generation)
     drawn = drawn_topics(texts, settings.keep_answered, seed)
     run.tell(told_of_drawn(texts, drawn, settings.keep_answered))
     if settings.answer.decoding == "cautious":
@@ -135,7 +135,7 @@ def write_cautiously(settings: Settings, seed: int, run: Run) -> None:
         plain = [one for one in plain if drawn is None or one.question.id in drawn]
         written, notices = cautious_texts(plain, run.model, settings.answer)
         run.tell(notices)
-        run.put(f"generations/{STAGE}", [*texts, *written], Generation)
+        run.write(f"generations/{STAGE}", [*texts, *written], Generation)
 
 
 def revise(settings: Settings, seed: int, run: Run) -> None:
@@ -146,16 +146,16 @@ def revise(settings: Settings, seed: int, run: Run) -> None:
     """
     if settings.remedy != "revise":
         return
-    texts, by_id = run.generations(STAGE), {q.id: q for q in run.questions}
+    texts, by_id = run.read(f"generations/{STAGE}", Generation), {q.id: q for q in run.questions}
     drawn = drawn_topics(texts, settings.keep_answered, seed)
     kept = keep_responsive(run, [g for g in texts if g.method == "plain"], drawn)
     claims = take_apart(run, kept, by_id, open_readers(settings, run).splitter)
     judge_claims(settings, seed, run, kept, claims)
     mode = MAIN if MAIN in modes_of(settings) else modes_of(settings)[-1]
-    answer = {v.target: v.label for v in run.verdicts(f"self-{mode}")}
+    answer = {v.target: v.label for v in run.read(f"verdicts/self-{mode}", Verdict)}
     rejected: dict[str, list[Claim]] = {}
     for c in claims:
-        if answer.get(c.id) in ("no", "none") or run.made_up == "most":
+        if answer.get(c.id) in ("no", "none") or run.rehearses == "most":
             rejected.setdefault(c.generation, []).append(c)
     asks: list[Ask] = []
     same: list[Generation] = []
@@ -167,7 +167,7 @@ def revise(settings: Settings, seed: int, run: Run) -> None:
             key = content_id([g.id, "revised"])
             same.append(msgspec.structs.replace(g, id=key, method="revised"))
     new = run.ask(asks).get(f"{STAGE}-revised", [])
-    run.put(f"generations/{STAGE}", [*texts, *new, *same], Generation)
+    run.write(f"generations/{STAGE}", [*texts, *new, *same], Generation)
 
 
 # ---- claims: support, the model's own word, scores
@@ -175,7 +175,7 @@ def revise(settings: Settings, seed: int, run: Run) -> None:
 
 def find_claims(settings: Settings, seed: int, run: Run) -> None:
     """Take the texts that answer apart."""
-    texts = run.generations(STAGE)
+    texts = run.read(f"generations/{STAGE}", Generation)
     kept = keep_responsive(run, texts, drawn_topics(texts, settings.keep_answered, seed))
     take_apart(run, kept, {q.id: q for q in run.questions}, open_readers(settings, run).splitter)
 
@@ -190,11 +190,12 @@ class Claims(NamedTuple):
 
 def claims_of(run: Run) -> Claims:
     """Return the claims of the texts that answer."""
-    label = {v.target: v.label for v in run.verdicts(STAGE)}
-    texts = {g.id: g for g in run.generations(STAGE) if label.get(g.id) == RESPONSIVE}
+    label = {v.target: v.label for v in run.read(f"verdicts/{STAGE}", Verdict)}
+    every = run.read(f"generations/{STAGE}", Generation)
+    texts = {g.id: g for g in every if label.get(g.id) == RESPONSIVE}
     by_id = {q.id: q for q in run.questions}
     question_of = {id: by_id[g.question] for id, g in texts.items()}
-    return Claims(run.table(f"claims/{STAGE}", Claim), texts, question_of)
+    return Claims(rows_if_any(run, f"claims/{STAGE}", Claim), texts, question_of)
 
 
 def look_up(settings: Settings, run: Run) -> None:

@@ -24,7 +24,7 @@ from sayso.judges.self_judgement import (
     read_yes_no,
     spellings,
 )
-from sayso.protocols.protocol import Ask, Run
+from sayso.protocols.protocol import MADE_UP, Ask, Run, rows_if_any
 from sayso.protocols.self_known.claims import BY_DATA, QuestionMaker, topic_of
 from sayso.protocols.self_known.rows import STAGE
 from sayso.protocols.self_known.settings import Settings, modes_of
@@ -64,7 +64,7 @@ def make_questions(
     """
     keys = {c.id: (topic_of(question_of[c.generation]), c.text) for c in claims if c.id not in own}
     pairs = maker.read(list(keys.values()))
-    if run.made_up:  # a dry run has not seen the questions: the rules' are as long
+    if run.rehearses in MADE_UP:  # a dry run has not seen the questions: the rules' are as long
         unread = [key for key, pair in pairs.items() if pair.problem == "failed"]
         pairs |= GapQuestions().read(unread)
     every = [
@@ -75,7 +75,7 @@ def make_questions(
         ClaimQuestion(claim.id, BY_DATA if claim.id in own else maker.signature, *pair)
         for claim, _, pair, _ in every
     ]
-    run.put(f"asked/{STAGE}", rows, ClaimQuestion)
+    run.write(f"asked/{STAGE}", rows, ClaimQuestion)
     return every
 
 
@@ -108,7 +108,7 @@ def judge_own(run: Run, claims: Sequence[OwnClaim], settings: Settings, seed: in
                     problem=one.problem,
                 )
             )
-        run.put(f"verdicts/self-{mode}", verdicts, Verdict)
+        run.write(f"verdicts/self-{mode}", verdicts, Verdict)
 
 
 class OwnRequest(NamedTuple):
@@ -198,7 +198,7 @@ def claims_asked(
 ) -> str:
     """Return in words how many claims there were and how much was asked about them."""
     distinct = len({(topic_of(question_of[c.generation]), c.text) for c in claims})
-    rows = [row for row in run.table(f"asked/{STAGE}", ClaimQuestion) if row.problem is None]
+    rows = [row for row in rows_if_any(run, f"asked/{STAGE}", ClaimQuestion) if row.problem is None]
     number, own = len(rows), sum(row.by == BY_DATA for row in rows)
     per_claim = {mode: len(orders(mode, settings.orders)) for mode in modes_of(settings)}
     times = sum(n * (len(claims) if m == "direct" else number) for m, n in per_claim.items())

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta
 
 from sayso.later import Later
-from sayso.options import check_values
 from sayso.protocols.settings import (
+    ProtocolSettings,
     Resamples,
     Seed,
     Temperature,
@@ -43,9 +43,6 @@ MODES = ("direct", "qa", "qa_none")
 ASKED = {"direct": "is it true?", "qa": "is this the answer?", "qa_none": "or none of these?"}
 #: the setting that all of the paper's main results use
 MAIN = "qa_none"
-#: settings that may differ in two runs that are compared: the thing compared, and what no compared
-#: number rests on
-FREE = ("model", "data", "ci", "draws", "folds", "remedy", "retrieval")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,8 +81,10 @@ class SelfKnownDraws:
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(ProtocolSettings):
     """Every choice of the protocol, with the paper's default where it has one."""
+
+    FREE = ("model", "data", "ci", "draws", "folds", "remedy", "retrieval")
 
     answer: SelfKnownDecoding = field(default_factory=SelfKnownDecoding)
     draws: SelfKnownDraws = field(default_factory=SelfKnownDraws)
@@ -176,6 +175,31 @@ class Settings:
     resamples: Resamples = measure_field(1000, "bootstrap resamples of texts")
     ci_seed: Seed = measure_field(0, "seed for resampling")
 
+    def check(self) -> None:
+        """Refuse settings with which nothing could be asked or counted. Raises InputError."""
+        super().check()
+        s = self
+        modes_of(s)
+        for name, known in STEPS.items():
+            if (how := getattr(s, name)) in known:
+                continue
+            try:
+                engines.check_model_name(how)
+            except InputError:
+                raise InputError(
+                    f"{name} is {how!r:.80}; expected {', '.join(known)}, or the name of a model, "
+                    f"such as openai:gpt-4o-mini. {suggestion(how, known)}".rstrip()
+                ) from None
+        if s.remedy != "off" and not modes_of(s):
+            raise InputError("remedy needs the model's own judgement: add --set modes=qa_none")
+        if s.open_book and not s.retrieval:
+            raise InputError("open_book shows retrieved passages: add --set retrieval=true")
+
+    def further_models(self) -> list[str]:
+        """Return the names of the models that do single steps."""
+        named = [how for name, known in STEPS.items() if (how := getattr(self, name)) not in known]
+        return list(dict.fromkeys(named))
+
 
 #: the steps that a model of their own can do, and who else can do them
 STEPS = {
@@ -183,12 +207,6 @@ STEPS = {
     "support": ("auto", "rules", "nli", "judge"),
     "questions": ("auto", "rules", "judge"),
 }
-
-
-def further_models(settings: Settings) -> list[str]:
-    """Return the names of the models that do single steps."""
-    named = [how for name, known in STEPS.items() if (how := getattr(settings, name)) not in known]
-    return list(dict.fromkeys(named))
 
 
 def asks_model(how: str, judged: bool) -> bool:
@@ -203,24 +221,3 @@ def modes_of(settings: Settings) -> tuple[str, ...]:
         if name not in (*MODES, "none"):
             raise InputError(f"modes {name!r}: expected {', '.join(MODES)}, or none")
     return tuple(name for name in MODES if name in names)
-
-
-def check(settings: Settings) -> None:
-    """Refuse settings with which nothing could be asked or counted. Raises InputError."""
-    s = settings
-    check_values(s)
-    modes_of(s)
-    for name, known in STEPS.items():
-        if (how := getattr(s, name)) in known:
-            continue
-        try:
-            engines.check_model_name(how)
-        except InputError:
-            raise InputError(
-                f"{name} is {how!r:.80}; expected {', '.join(known)}, or the name of a model, such "
-                f"as openai:gpt-4o-mini. {suggestion(how, known)}".rstrip()
-            ) from None
-    if s.remedy != "off" and not modes_of(s):
-        raise InputError("remedy needs the model's own judgement: add --set modes=qa_none")
-    if s.open_book and not s.retrieval:
-        raise InputError("open_book shows retrieved passages: add --set retrieval=true")

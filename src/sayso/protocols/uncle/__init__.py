@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 
 from sayso.later import Later
 from sayso.protocols.protocol import Protocol
-from sayso.protocols.uncle import settings
 from sayso.protocols.uncle.numbers import NUMBERS
-from sayso.protocols.uncle.settings import PARAGRAPHS, KnowledgeProbe, Settings, UncleDecoding
+from sayso.protocols.uncle.settings import KnowledgeProbe, Settings, UncleDecoding
 
 __all__ = ["UNCLE", "KnowledgeProbe", "Settings", "UncleDecoding"]
 
@@ -47,25 +46,17 @@ UNCLE = Protocol(
     question="Does it admit knowledge gaps, in short and long answers? (UNCLE, arXiv 2505.16922)",
     Settings=Settings,
     metrics=NUMBERS,
-    check=settings.check,
     prompts=_prompts.prompts,
     prompt_uses=_prompts.prompt_uses,
     steps=_run.steps,
     measure=_measure.estimates,
     cautions=_notes.cautions,
-    misfit=_notes.misfit,
     numbers=_measure.numbers,
-    free=settings.FREE,
     check_pair=_notes.check_probes,
     study_notes=_notes.study_notes,
     report=_report,
-    needs=frozenset({"golds", "asking"}),
+    needs=frozenset({"golds", "instruction"}),
     layouts=_layouts.layouts,
-    signed_prompts=("methods", PARAGRAPHS),
-    draws_stage="probe",
-    main_method="instructed",
-    probing=settings.knowledge_draws,
     asked=_asked.asked,
-    check_model=_known_from.check_untrained,
-    check_other_runs=_known_from.check_known_from,
+    check_opened=_known_from.check_probed,
 )

@@ -13,11 +13,19 @@ from sayso.records import Generation, InputError, Question, Verdict
 from sayso.storage.run_folder import Manifest, RunFolder
 
 
-def check_untrained(model: Engine, settings: Settings) -> None:
-    """Refuse to probe a trained model: its hedges would pass for gaps in knowledge. InputError."""
+def check_probed(
+    settings: Settings, model: Engine, manifest: Manifest, questions: Sequence[Question]
+) -> tuple[str, ...]:
+    """Refuse probes that do not show what is known; return what a reader must know of them.
+
+    These are a trained model's own, whose hedges would pass for gaps in knowledge, and those of
+    another run that were not drawn and judged as this run's numbers will say. Raises InputError.
+    """
+    if settings.known_from != "self":
+        return _check_known_from(settings, manifest, questions)
     base_name, base_run = (str(getattr(model, name, "")) for name in ("base_name", "base_run"))
-    if not (base_name or base_run) or settings.known_from != "self":
-        return
+    if not (base_name or base_run):
+        return ()
     remedy = f"pass --known-from {shlex.quote(base_run)}"
     if not base_run:
         both = shlex.join(["sayso", "study", "--models", base_name, model.name])
@@ -31,15 +39,9 @@ def check_untrained(model: Engine, settings: Settings) -> None:
     )
 
 
-def check_known_from(
+def _check_known_from(
     chosen: Settings, manifest: Manifest, questions: Sequence[Question]
 ) -> tuple[str, ...]:
-    """Refuse probes of another run that were not drawn and judged as this run's numbers will say.
-
-    Returns what a reader must know of them.
-    """
-    if chosen.known_from == "self":
-        return ()
     base = RunFolder.open(Path(chosen.known_from))
     other = base.read_manifest()
     if "uncle" not in other.protocols:
@@ -102,7 +104,7 @@ def take_probes(settings: Settings, run: Run) -> None:
             f"questions, first {missing[0].text!r}; run it on the same data, limit and seed"
         )
     kept = {g.id for g in answers}
-    run.put("generations/probe", answers, Generation)
+    run.write("generations/probe", answers, Generation)
     if source.has("verdicts/probe"):
         verdicts = source.read("verdicts/probe", Verdict)
-        run.put("verdicts/probe", [v for v in verdicts if v.target in kept], Verdict)
+        run.write("verdicts/probe", [v for v in verdicts if v.target in kept], Verdict)

@@ -90,6 +90,7 @@ from sayso.protocols.uncle.rows import (
 from sayso.protocols.uncle.settings import FORMS, Settings, names_of, stage_of
 from sayso.records import (
     Estimate,
+    Generation,
     Signature,
     Slice,
     Value,
@@ -596,8 +597,8 @@ def _methods(facts: _FactRows) -> Iterator[Declared]:
 def method_view(context: Context, form: str, name: str) -> View:
     """Return the verdicts of a method's answers in the order of the aspects."""
     stage, run = stage_of(name, form), context.run
-    answers = [g for g in run.generations(stage) if g.method == name]
-    return view_of(question_pairs(run), answers, run.verdicts(stage), form)
+    answers = [g for g in run.read(f"generations/{stage}", Generation) if g.method == name]
+    return view_of(question_pairs(run), answers, run.read(f"verdicts/{stage}", Verdict), form)
 
 
 def sure_wrong(verdicts: Sequence[Verdict | None]) -> Floats:

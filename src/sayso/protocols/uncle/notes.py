@@ -32,12 +32,13 @@ BY_DRAWS = (
 
 
 def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> list[str]:
-    """Return what has no value in a run whose draws never differ or that has no log-probabilities.
+    """Return whether the questions suit the model, and what has no value where draws never differ.
 
-    ``draws_vary`` is what the engine saw for itself; ``None`` where it does not know.
+    Nor has it where there are no log-probabilities. ``draws_vary`` is what the engine saw for
+    itself; ``None`` where it does not know.
     """
     rows = list(estimates)
-    lines = []
+    lines = misfit(rows)
     alike = why_alike(rows, draws_vary)
     if alike:
         lines.append(

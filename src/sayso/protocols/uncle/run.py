@@ -14,7 +14,6 @@ import msgspec
 
 from sayso.prompts import methods
 from sayso.protocols.pool import item_of, load_wording
-from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Run, Step, stored_answers
 from sayso.protocols.settings import folder_setting
 from sayso.protocols.uncle.known_from import take_probes
@@ -132,16 +131,12 @@ def drafts_of(answers: Iterable[Generation]) -> dict[str, str]:
 def judge_answers(settings: Settings, run: Run) -> None:
     """Judge each stage; of the plain answers also where they state a value."""
     by_id = {q.id: q for q in run.questions}
-    blind = BlindRules(run.questions)
     stages = [*FORMS, *(stage_of(name, form) for name in names_of(settings) for form in FORMS)]
     if settings.known_from == "self":
         stages.insert(0, "probe")
     for stage in dict.fromkeys(stages):
         if not run.has(f"generations/{stage}"):
             continue
-        items = [item_of(g, by_id) for g in run.generations(stage)]
-        if stage in FORMS:
-            plain = [item for item in items if not item.generation.instructed]
-            run.grade_spans(stage, items, run.judge, blind, plain)
-        else:
-            run.grade(stage, items, run.judge)
+        items = [item_of(g, by_id) for g in run.read(f"generations/{stage}", Generation)]
+        plain = [i for i in items if not i.generation.instructed] if stage in FORMS else None
+        run.grade(stage, items, run.judge, plain)

@@ -165,10 +165,10 @@ def frame_of_run(
     rows = np.array([place[pair] for pair in held], dtype=np.int64)
     by_id = {q.id: q for q in run.questions}
     shorts = [by_id[pair[1]] for pair in held]
-    drawn = draws_by_question(run.generations("probe"), settings.probe.k)
+    drawn = draws_by_question(run.read("generations/probe", Generation), settings.probe.k)
     plain = {
         g.question: g.text.strip()
-        for g in run.generations("short")
+        for g in run.read("generations/short", Generation)
         if not g.instructed and g.problem is None
     }
     clusters = cluster_names(run.questions)
@@ -221,13 +221,17 @@ def _view(
 ) -> tuple[View, dict[str, str]]:
     """Return the verdicts of a method's answers, and their texts by question."""
     if not method:
-        generations = [g for g in run.generations(form) if g.instructed is instructed]
+        generations = [
+            g for g in run.read(f"generations/{form}", Generation) if g.instructed is instructed
+        ]
         return context.aspects.views[form, instructed], _texts(generations)
     stage = "refined" if methods.METHODS[method].kind == "revision" else "methods"
-    generations = [g for g in run.generations(f"{stage}-{form}") if g.method == method]
-    return view_of(question_pairs(run), generations, run.verdicts(f"{stage}-{form}"), form), _texts(
-        generations
-    )
+    generations = [
+        g for g in run.read(f"generations/{stage}-{form}", Generation) if g.method == method
+    ]
+    return view_of(
+        question_pairs(run), generations, run.read(f"verdicts/{stage}-{form}", Verdict), form
+    ), _texts(generations)
 
 
 def _texts(generations: Sequence[Generation]) -> dict[str, str]:

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from sayso.options import check_values
 from sayso.prompts.methods import METHODS, Form, methods_in_list
 from sayso.protocols.settings import (
     Probing,
+    ProtocolSettings,
     Resamples,
     Seed,
     Temperature,
@@ -26,9 +26,6 @@ from sayso.records import InputError
 #: the entry of a manifest's prompts that says how paragraphs were asked for
 PARAGRAPHS = "paragraphs"
 FORMS: tuple[Form, ...] = ("short", "long")
-#: what may differ in two runs that are compared: the model, whose probes decide, and checks on
-#: which no compared number rests; a paragraph of another prompt is another question
-FREE = ("model", "known_from", "data", "methods", PARAGRAPHS)
 #: more draws than this decide nothing
 MOST_PROBES = 1000
 #: sample index of a judged answer at T > 0. It is none of the probes: a right answer that is also a
@@ -72,8 +69,12 @@ class UncleDecoding:
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(ProtocolSettings):
     """Every choice of the protocol, with the paper's default where it has one."""
+
+    # the model, whose probes decide, and checks on which no compared number rests; a paragraph of
+    # another prompt is another question
+    FREE = ("model", "known_from", "data", "methods", PARAGRAPHS)
 
     probe: KnowledgeProbe = field(default_factory=KnowledgeProbe)
     answer: UncleDecoding = field(default_factory=UncleDecoding)
@@ -105,21 +106,29 @@ class Settings:
     resamples: Resamples = measure_field(2000, "bootstrap resamples of entities")
     ci_seed: Seed = measure_field(0, "seed for resampling")
 
+    def check(self) -> None:
+        """Refuse settings with which nothing could be asked or counted. Raises InputError."""
+        super().check()
+        if self.probe.at_least > self.probe.k:
+            raise InputError(
+                f"probe.at_least is {self.probe.at_least}, but probe.k draws only "
+                f"{self.probe.k} samples of a question; expected at most {self.probe.k}"
+            )
+        if self.answer.top_p < 1 and self.answer.temperature == 0:
+            raise InputError(
+                f"answer.top_p is {self.answer.top_p:g}, but at answer.temperature 0 nothing is "
+                "sampled; raise it (appendix D has 0.7), or leave answer.top_p out"
+            )
+        names_of(self)
 
-def check(settings: Settings) -> None:
-    """Refuse settings with which nothing could be asked or counted. Raises InputError."""
-    check_values(settings)
-    if settings.probe.at_least > settings.probe.k:
-        raise InputError(
-            f"probe.at_least is {settings.probe.at_least}, but probe.k draws only "
-            f"{settings.probe.k} samples of a question; expected at most {settings.probe.k}"
+    def probing(self) -> Probing:
+        """Return which draws decide what is known."""
+        return Probing(
+            "probe",
+            self.probe.k,
+            hedged=False if self.probe.unc == "unknown" else None,
+            at_least=self.probe.at_least,
         )
-    if settings.answer.top_p < 1 and settings.answer.temperature == 0:
-        raise InputError(
-            f"answer.top_p is {settings.answer.top_p:g}, but at answer.temperature 0 nothing is "
-            "sampled; raise it (appendix D has 0.7), or leave answer.top_p out"
-        )
-    names_of(settings)
 
 
 def answer_limits(settings: Settings) -> dict[str, int]:
@@ -127,16 +136,6 @@ def answer_limits(settings: Settings) -> dict[str, int]:
     long = tokens_for(settings.answer, "long")
     short = long if settings.prompts == "paper" else tokens_for(settings.answer, "short")
     return {"short": short, "long": long}
-
-
-def knowledge_draws(settings: Settings) -> Probing:
-    """Return which draws decide what is known."""
-    return Probing(
-        "probe",
-        settings.probe.k,
-        hedged=False if settings.probe.unc == "unknown" else None,
-        at_least=settings.probe.at_least,
-    )
 
 
 def names_of(settings: Settings) -> tuple[str, ...]:
