@@ -407,9 +407,7 @@ def test_thin_bins_by_hand() -> None:
     agreeing = np.repeat(np.arange(1, 11), 5)
     assert metrics.thin_bins(np.full(50, 0.5), agreeing, 10) is None
     some = np.delete(agreeing, [15, 16])
-    assert metrics.thin_bins(np.full(48, 0.5), some, 10) == (
-        "no interval: levels of confidence with fewer than 5 claims: 1 of 10; 0.3-0.4 has 3"
-    )
+    assert metrics.thin_bins(np.full(48, 0.5), some, 10) == (f"{THIN}: 1 of 10; 0.3-0.4 has 3")
     only = metrics.thin_bins(np.full(9, 0.5), np.full(9, 10), 10)
     assert only is not None
     assert only.endswith("9 of 10, all empty")

@@ -112,7 +112,7 @@ def is_stream(path: Path) -> bool:
     with disk_errors(path):
         try:
             info = path.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
     return _own_output(info) is not None or not (
         stat.S_ISREG(info.st_mode) or stat.S_ISDIR(info.st_mode)
