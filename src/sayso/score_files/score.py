@@ -84,7 +84,7 @@ from sayso.score_files.write import (
     output_of,
     writing,
 )
-from sayso.scores import ALL, Choice, Method, choose, values_of
+from sayso.scores import ALL, Choice, Method, choose, names_in, values_of
 from sayso.scores.collect import (
     ALTERNATIVES,
     EVIDENCE,
@@ -209,8 +209,7 @@ def asks_of_sentences(methods: Choice) -> bool:
     if methods is None:
         return False
     if not isinstance(methods, Mapping):
-        names = methods.split(",") if isinstance(methods, str) else methods
-        methods = [name for name in names if name.strip() not in (P_IK, ALL)]
+        methods = [name for name in names_in(methods) if name not in (P_IK, ALL)]
     return any("support" in method.needs for method in choose(methods).values())
 
 
@@ -368,8 +367,7 @@ def _chosen(methods: Choice) -> tuple[Mapping[str, Method], bool]:
     """Return the methods that are functions of one row, and whether P(IK) is wanted too."""
     if methods is None or isinstance(methods, Mapping):
         return _columns_of(methods), methods is None
-    names = methods.split(",") if isinstance(methods, str) else methods
-    names = [name.strip() for name in names if name.strip()]
+    names = names_in(methods)
     learns = P_IK in names or ALL in names
     return _columns_of([name for name in names if name != P_IK]), learns
 

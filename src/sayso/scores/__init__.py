@@ -188,14 +188,23 @@ class UnknownScore(InputError):  # noqa: N818 - a mistake of a user, and nothing
     """No score of this name is here; the run that has it may come from another machine."""
 
 
+def names_in(methods: Iterable[str]) -> list[str]:
+    """Return the names of scores, of a text with commas or a list. InputError for anything else."""
+    every = methods.split(",") if isinstance(methods, str) else methods
+    if not isinstance(every, Iterable) or not all(isinstance(name, str) for name in every):
+        raise InputError(
+            "scores are chosen by name; give functions in a mapping: methods={'mine': function}, "
+            "or {**sayso.scores.SCORES, 'mine': function} beside those of sayso"
+        )
+    return [name.strip() for name in every if name.strip()]
+
+
 def plugins_among(names: Iterable[str]) -> dict[str, Plugin | None]:
     """Return the plug-in behind each of some names, not imported; ``None`` for scores of ours.
 
     Raises UnknownScore.
     """
-    every = names.split(",") if isinstance(names, str) else names
-    stripped = [name.strip() for name in every if name.strip()]
-    each = [one for name in stripped for one in (SCORES if name == ALL else (name,))]
+    each = [one for name in names_in(names) for one in (SCORES if name == ALL else (name,))]
     found = {name: find_plugin("scores", name, (*SCORES, P_IK)) for name in each}
     unknown = [n for n, plugin in found.items() if n not in SCORES and (plugin is None or ":" in n)]
     if unknown:
@@ -222,11 +231,12 @@ def _own_method(name: str, given: object) -> Method:
             f"score {name!r} is of type {type(given).__name__}; expected a function of "
             "sayso.scores.Samples that returns a number, or None; docs/python.md has an example"
         )
-    if unknown := [need for need in method.needs if need not in _KNOWN]:
+    needs = (method.needs,) if isinstance(method.needs, str) else method.needs
+    if unknown := [need for need in needs if need not in _KNOWN]:
         raise InputError(
             f"score {name!r} needs {unknown[0]!r}; expected some of {', '.join(sorted(_KNOWN))}"
         )
-    return method
+    return method._replace(needs=tuple(needs))
 
 
 def score_one(samples: Samples, methods: Choice = None) -> dict[str, Score]:
