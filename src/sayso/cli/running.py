@@ -35,7 +35,7 @@ from sayso.report.terminal import say
 from sayso.runs.compare import compare as compare_runs
 from sayso.runs.compare import number_words, sides_of
 from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
-from sayso.runs.job import Job, check, load_data, one_period
+from sayso.runs.job import Job, check, one_period
 from sayso.runs.measure import load_run
 from sayso.runs.measure import measure as measure_run
 from sayso.runs.recorded import slug
@@ -66,7 +66,7 @@ def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:
     if several:
         _check_several(common)
     if common.dry_run:
-        plans = {_recorded_name(job): _estimate(job) for job in jobs}
+        plans = {_on_record(job)[0]: _estimate(job) for job in jobs}
         if common.json:
             print(json_text([*plans.values()] if several else next(iter(plans.values()))))
         else:
@@ -89,11 +89,11 @@ def _jobs_of(common: RunFlags, plan: Protocol, options: Any) -> list[Job]:
     return common.recorded_jobs(plan.name, options)
 
 
-def _recorded_name(job: Job) -> str:
-    """Return whose answers a job has on record; "" where a model is asked."""
+def _on_record(job: Job) -> tuple[str, int]:
+    """Return whose answers a job has on record, and how many; ("", 0) where a model is asked."""
     if job.texts is not None:
-        return job.texts.system.name
-    return job.recorded.name if job.recorded is not None else ""
+        return job.texts.system.name, len(job.texts.system.texts)
+    return (job.recorded.name, len(job.recorded.model.rows)) if job.recorded else ("", 0)
 
 
 def _exit_code(done: Sequence[Result]) -> int:
@@ -117,11 +117,11 @@ def _run_jobs(jobs: Sequence[Job], shown: ShowOptions) -> tuple[list[Result], li
     left_out: list[Unsuited] = []
     for number, job in enumerate(jobs, 1):
         try:
-            if whose := _recorded_name(job):
+            whose, answers = _on_record(job)
+            if whose:
                 check(job)  # a mistake is one line
-                answers = load_data(job).questions
                 place = f"model {number} of {len(jobs)}: " if len(jobs) > 1 else ""
-                many = f"{len(answers):,} answer{'s' * (len(answers) != 1)}"
+                many = f"{answers:,} answer{'s' * (answers != 1)}"
                 print_note(f"{place}{whose}, {many} in the files")
             done.append(_run(job, shown))
         except Unsuited as reason:

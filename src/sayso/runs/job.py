@@ -458,26 +458,6 @@ OF_COMMANDS = ("begun", "period")
 OF_PACE = ("command", "max_cost", "concurrency", "timeout", "patience", "jobs", *OF_COMMANDS)
 
 
-def with_period(jobs: Sequence[Job]) -> tuple[list[Job], Period | None]:
-    """Return the jobs of one command, and the period in which it asks everything anew, if it does.
-
-    What it asks for one of them is fresh for the others, and each of several knows when the command
-    began.
-    """
-    begun = time.time() if len(jobs) > 1 else None
-    period = None
-    asking = [job for job in jobs if job.fresh and job.period is None]
-    if asking:
-        period = Period(asking[0].cache_folder, [_named(job) for job in jobs])
-    own = [
-        dataclasses.replace(
-            job, begun=job.begun or begun, period=period if job in asking else job.period
-        )
-        for job in jobs
-    ]
-    return own, period
-
-
 def _named(job: Job) -> list[str]:
     """Return what a job asks, as a text for each field; an engine by its name."""
     names = [field.name for field in dataclasses.fields(job) if field.name not in OF_PACE]
@@ -492,11 +472,22 @@ def _named(job: Job) -> list[str]:
 def one_period(
     jobs: Sequence[Job], progress: Progress | None = None, *, asks: bool = True
 ) -> Iterator[list[Job]]:
-    """Give the jobs of one command, as :func:`with_period`; a period ends with the block.
+    """Give the jobs of one command, and the period in which it asks everything anew, if it does.
 
-    It goes on after a block that ``asks`` nobody.
+    What it asks for one of them is fresh for the others, and each of several knows when the command
+    began. The period ends with the block, unless that ``asks`` nobody.
     """
-    own, period = with_period(jobs)
+    begun = time.time() if len(jobs) > 1 else None
+    period = None
+    asking = [job for job in jobs if job.fresh and job.period is None]
+    if asking:
+        period = Period(asking[0].cache_folder, [_named(job) for job in jobs])
+    own = [
+        dataclasses.replace(
+            job, begun=job.begun or begun, period=period if job in asking else job.period
+        )
+        for job in jobs
+    ]
     if not asks:
         period = None
     if period is not None and period.goes_on and progress is not None:

@@ -23,7 +23,7 @@ from sayso.records import InputError
 from sayso.report import write as write_page
 from sayso.runs.costs import BudgetSpent, Meter, is_local, open_priced
 from sayso.runs.dry_run import RunEstimate, Total, estimate_job, total_of
-from sayso.runs.job import Job, check, one_period, with_period
+from sayso.runs.job import Job, check, one_period
 from sayso.runs.judge import judging_model
 from sayso.runs.run import check_finished, execute_job
 from sayso.storage.atomic import one_writer, place_inside, replacing
@@ -244,20 +244,20 @@ def price_grid(grid: Grid) -> StudyPrice:
     left_out: dict[int, str] = {}
     finished = 0
     later = [cell.path for cell in grid.cells if not RunFolder.exists(cell.path)]
-    jobs, _ = with_period([cell.job for cell in grid.cells])
-    for number, cell in enumerate(
-        cell._replace(job=job) for cell, job in zip(grid.cells, jobs, strict=True)
-    ):
-        try:
-            _check_cell(cell)
-            if is_finished(cell):
-                with contextlib.suppress(NotHere):
-                    check_finished(cell.job)
-                finished += 1
-            else:
-                plans[number] = estimate_job(cell.job, seen, later=later)
-        except Unsuited as reason:
-            left_out[number] = str(reason)
-        except InputError as error:
-            raise InputError(f"{cell.title}: {error}") from None
+    with one_period([cell.job for cell in grid.cells], asks=False) as jobs:
+        for number, cell in enumerate(
+            cell._replace(job=job) for cell, job in zip(grid.cells, jobs, strict=True)
+        ):
+            try:
+                _check_cell(cell)
+                if is_finished(cell):
+                    with contextlib.suppress(NotHere):
+                        check_finished(cell.job)
+                    finished += 1
+                else:
+                    plans[number] = estimate_job(cell.job, seen, later=later)
+            except Unsuited as reason:
+                left_out[number] = str(reason)
+            except InputError as error:
+                raise InputError(f"{cell.title}: {error}") from None
     return StudyPrice(plans, left_out, finished, total_of(plans.values()))
