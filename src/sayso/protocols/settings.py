@@ -1,4 +1,6 @@
-"""Settings as data: one frozen dataclass is the flags, ``--set``, YAML keys and the signature.
+"""Settings as data: one frozen dataclass is the flags, ``--set``, YAML keys and Python's names.
+
+What stands in a number's signature says ``measure.py`` of its protocol.
 
 Each field says whether it changes what is asked (``collect_field``) or only how answers are counted
 (``measure_field``): ``sayso measure`` refuses a changed ``collect_field``. Its type says which

@@ -13,6 +13,7 @@ import sayso
 from sayso import datasets
 from sayso.answers.lexical import reference_texts
 from sayso.engines.scripted import ScriptedEngine
+from sayso.options import as_dict
 from sayso.protocols import selective, settings, uncle
 from sayso.protocols.protocol import first_asks
 from sayso.protocols.selective.measure import judge_of
@@ -309,6 +310,12 @@ def test_every_setting_is_in_the_signature(tmp_path: Path, data: str) -> None:
         "f1_threshold": 0.4, "resamples": 150, "ci_seed": 3,
         "context": "twins",
     }  # fmt: skip
+    where_used = {  # not in these runs, whose questions, forms and evidence need none of them
+        "answer.long_tokens", "answer_metrics", "bert_threshold", "elicit", "mode", "nli",
+        "p_ik.folds", "p_ik.layer", "p_ik.position", "p_ik.standardize", "p_true.examples",
+        "panel", "prompt_folder", "shots", "want",
+    }  # fmt: skip
+    assert {*as_dict(TWO)} == {*other, *where_used}
     base = dataclasses.replace(TWO, scores="num_sets,length_words")
     run = sayso.run(
         "selective", model=engine(), data=data, out=tmp_path / "r", options=base, report=False
