@@ -234,6 +234,11 @@ def test_a_wrong_value_is_one_line_whichever_way_it_comes(
             sayso.run(out=tmp_path / "run", **given)
 
 
+def test_a_flag_with_a_name_of_its_own_is_told_by_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["run", "selective", "--for", "decline"]) == 2
+    assert "--for is 'decline'; expected one of both, declining" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("way", WAYS[:2])
 def test_an_unknown_setting_is_told_with_the_one_that_may_be_meant(
     way: Callable[[Path, str, str], list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]

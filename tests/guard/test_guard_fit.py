@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,16 @@ import msgspec
 import numpy as np
 import pytest
 
+import sayso
 from sayso import Guard, InputError, cli
+from sayso.guard.baseline import read_baseline
 from sayso.guard.choices import GuardChoices, Selection
-from sayso.guard.fit import FittedGuard, fit_guard
+from sayso.guard.fit import FittedGuard, fit_guard, needed_sentence
 from sayso.guard.guard import written_guard
+from sayso.guard.log_answers import AnswerReader
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
 from sayso.records import Verdict
+from support.endpoint import endpoint
 from support.guards import guard_file
 from support.label_runs import as_judge, label_run
 from support.tables import tabled
@@ -109,6 +114,7 @@ def test_too_few_labels_are_not_called_a_useless_score(
     out = " ".join(capsys.readouterr().out.split())
     assert "No limit can be promised with 40 labels" in out
     assert "labels are needed for the best limit seen" in out
+    assert "--limit" not in out  # nobody knows of how many entities a file is
     assert not (tmp_path / "guard.json").exists()
     # a guard of before is left, and that is told
     older = written_guard(guard_file())
@@ -265,6 +271,9 @@ def test_a_run_is_fitted_by_form(tmp_path: Path, capsys: pytest.CaptureFixture[s
     guard = msgspec.json.decode((tmp_path / "run" / "guard.json").read_bytes())
     assert guard["labels"] == 150
     assert guard["labeled_by"].startswith("people")
+    # the run's own scores are what a log is compared with
+    known = read_baseline(Path(run), "", AnswerReader({}, Guard.load(f"{run}/guard.json")))
+    assert known.counts["above_limit"] == [150 - guard["answered"], 150]
     # the same labels and scores from the file give the same limit
     result = fit_guard(
         Path(answers), Selection(score="perplexity", nli="rules"),
@@ -312,6 +321,8 @@ def test_what_has_no_verdict_is_told_by_reason(tmp_path: Path) -> None:
     for reason in ("1 human is 'perhaps', expected true or false", "2 without a label"):
         assert reason in text
     assert result.levels.units == 399
+    # the table of scores says it in the same words
+    assert result.labeled.board.left_out_by == {"without a verdict": 3, "declined": 1}
     assert result.labeled.wrong[:3].tolist() == [1, 1, 1]
 
 
@@ -379,6 +390,27 @@ def test_a_score_that_needs_a_model_names_the_command(tmp_path: Path) -> None:
         fitted(tmp_path, rows, GuardChoices(), score="perplexity")
 
 
+def test_a_run_without_the_score_says_why(tmp_path: Path) -> None:
+    rows = [{"question": f"Who is {n}?", "gold": f"A{n}"} for n in range(12)]
+    rows += [{"question": f"Who was {n}?", "answerable": False} for n in range(3)]
+    common: dict[str, Any] = {"data": rows, "report": False, "cache": tmp_path / "cache"}
+    with endpoint(lambda body: "A1", logprob=-0.5) as url:
+        common["model"] = f"{url}#m"
+        plain, bare = (
+            sayso.run(
+                "selective", **common, out=tmp_path / want, settings={"want": want, "nli": "rules"}
+            )
+            for want in ("both", "declining")
+        )
+    assert any("run --set elicit=true" in text for text in plain.manifest.notices)
+    assert not any("log-probabilities" in text for text in bare.manifest.notices)
+    with pytest.raises(InputError, match=r"endpoint's .* not scored.*token_logprobs.*num_sets"):
+        fit_guard(tmp_path / "both", Selection(score="perplexity"))
+    for score in ("", "perplexity"):
+        with pytest.raises(InputError, match="--for declining, which computes no scores"):
+            fit_guard(tmp_path / "declining", Selection(score=score))
+
+
 def judged_run(folder: Path, n: int, *, plain: bool = True) -> Path:
     """Return a run of selective over given answers, which the rules judge by golds.
 
@@ -415,7 +447,11 @@ def test_labels_of_another_stage_are_no_labels_of_the_answers(tmp_path: Path) ->
     said = verdict_of_person(item, "A", {"stance": "committed", "content": "correct"})
     with LabelStore.open(run) as store:
         store.add(PersonLabel(said, "answer", "draws"))
-    assert fit_guard(run, Selection(score="perplexity")).labeled.labeled_by.startswith("rules")
+    result = fit_guard(run, Selection(score="perplexity"))
+    assert result.labeled.labeled_by.startswith("rules")
+    assert result.needed is not None
+    entities = math.ceil(result.needed * 60 / result.levels.units)
+    assert f"labels (about --limit {entities:,}) are needed" in needed_sentence(result)
     chosen = verdict_of_person(item._replace(stage="short"), "A", {"stance": "abstained"})
     with LabelStore.open(run) as store:  # nobody knows how it was drawn
         store.add(PersonLabel(chosen, "answer", "short"))

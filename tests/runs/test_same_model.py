@@ -13,7 +13,7 @@ from test_freshness import KNOWING, WORLD, Served, job, run
 
 from sayso.records import Generation, InputError, Request, Usage, request_key
 from sayso.runs.costs import BudgetSpent
-from sayso.runs.dry_run import estimate_job
+from sayso.runs.dry_run import estimate_job, plan_text
 from sayso.runs.job import Job
 from sayso.runs.result import Result
 from sayso.storage.cache import Cache
@@ -143,10 +143,12 @@ def test_one_of_three_that_says_something_else_is_no_alarm(tmp_path: Path) -> No
 def test_a_dry_run_counts_what_is_asked_again(tmp_path: Path) -> None:
     own = Job(**job(tmp_path, Served()))
     assert not [s for s in estimate_job(own).stages if "again" in s.name]
-    filled(tmp_path)
+    filled(tmp_path, paid(reply))
     (stage,) = [s for s in estimate_job(own).stages if "again" in s.name]
     assert stage.requests == (3, 3)
     assert stage.cached == 0
+    unpriced = plan_text(estimate_job(own))
+    assert "total: unknown price; 3 requests, " in unpriced  # and never $0
     local = Job(**job(tmp_path, KNOWING.engine(), "local"))
     run(tmp_path, KNOWING.engine(), "local")
     assert not [s for s in estimate_job(local).stages if "again" in s.name]

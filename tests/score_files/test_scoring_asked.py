@@ -141,7 +141,7 @@ def test_without_ask_nothing_is_asked_and_it_says_how(tmp_path: Path) -> None:
     assert "--model NAME --ask" in found.missing["verbalized_two_step"]
     assert "stated_confidence" in found.missing["verbalized"]
     assert found.asked == {}
-    assert any("--ask asks it" in notice for notice in found.notices)
+    assert any("score --ask, run --set elicit=true" in notice for notice in found.notices)
     with pytest.raises(InputError, match="pass --model too"):
         score_file(tmp_path / "a.jsonl", ask=True)
 

@@ -158,7 +158,8 @@ def _extra(name: str, hint: Any, default: Any, text: str, metavar: str) -> inspe
 def _read(field: OptionField, kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
     """Return the value that was typed for a flag. Raises InputError."""
     typed = [t.value if t.implicit_value is cyclopts.UNSET else t.implicit_value for t in tokens]
-    return read_value(field.name, field.hint, typed if field.is_list else typed[-1], typed=True)
+    name = field.flag if field.about["flag"] else field.name
+    return read_value(name, field.hint, typed if field.is_list else typed[-1], typed=True)
 
 
 def _chosen(

@@ -214,6 +214,6 @@ def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[tuple[str
                 gold=record.golds or None,
                 answerable=answerable.get(record.question_id),
             )
-            score = scores.get(f"{record.id}/{record.question_id}")
+            score = scores.get(record.id)
             own = OwnFields(None, score, None)
             yield cluster_name(clusters[record.question_id]), reader.of_row(row, own, [])

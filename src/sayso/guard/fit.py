@@ -394,8 +394,11 @@ def needed_sentence(result: FittedGuard) -> str:
     seen = f"at the best limit seen, {e:,} of {k:,} are wrong"
     if result.needed is None:
         return f"{head} More than {MOST_LABELS:,} labels would be needed: {seen}."
+    labels = f"{result.needed:,} labels"
+    if of := result.labeled.entities:
+        labels += f" (about --limit {math.ceil(result.needed * of / result.levels.units):,})"
     return (
-        f"{head} At least {result.needed:,} labels are needed for the best limit seen, more where "
+        f"{head} At least {labels} are needed for the best limit seen, more where "
         f"the score is chosen too: {seen} (of {result.levels.units:,} labels)."
     )
 

@@ -39,10 +39,10 @@ from sayso.protocols.labeled import ReadByPeople
 from sayso.protocols.protocol import Run
 from sayso.protocols.selective.measure import judge_of, ranked_values, signed_form
 from sayso.protocols.selective.rows import WORDS, FormRows, load_rows
-from sayso.protocols.selective.settings import Settings
+from sayso.protocols.selective.settings import NO_SCORES, Settings
 from sayso.protocols.stored import stored_run
 from sayso.records import Estimate, InputError, Verdict, signature_text
-from sayso.runs.measure import load_run
+from sayso.runs.measure import entities_of, load_run
 from sayso.runs.tools import Toolbox, chosen_nli
 from sayso.score_files.grade import Grade, check_recorded_verdict, graders, plural
 from sayso.score_files.leaderboard import (
@@ -86,6 +86,7 @@ class LabeledAnswers(NamedTuple):
 
     ``text`` (n,) names the text that a row is a claim of, or the answer itself; ``group`` (n,) what
     is right or wrong together (an entity, a question). ``needs`` and ``meaning`` are for the guard.
+    ``entities`` are those of a run that labeled its answers itself.
     """
 
     scores: dict[str, Floats]
@@ -102,6 +103,7 @@ class LabeledAnswers(NamedTuple):
     meaning: str
     samples: tuple[int, int] | None
     notices: list[str]
+    entities: int = 0
 
 
 def labeled_answers(source: Path, chosen: Selection) -> LabeledAnswers:
@@ -136,9 +138,10 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
             raise InputError(f"--{name} is for a file of answers, and {path} is a run")
     work, manifest, settings = load_run(path)
     plan = protocol_of(manifest)
-    if not isinstance(settings, Settings):
+    if not isinstance(settings, Settings) or settings.scores == NO_SCORES:
+        purpose = " --for declining" if isinstance(settings, Settings) else ""
         raise InputError(
-            f"{path} is a run of {plan.name}, which computes no scores of answers: run `sayso run "
+            f"{path} is a run of {plan.name}{purpose}, which computes no scores: run `sayso run "
             "selective` with the same model and data, and the same answers come from the cache"
         )
     judge = judge_of(work)
@@ -164,6 +167,12 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
     if TEXT_ONLY in rows.scores:
         names.append(TEXT_ONLY)
     columns = {name: ranked_values(rows, name) for name in names}
+    if why := rows.reasons.get(chosen.score):
+        raise InputError(
+            f"--score {chosen.score}: {path} has none ({why}). An endpoint's log-probabilities are "
+            "not scored: fit on a file with token_logprobs that your own program logged, or name "
+            f"one of {', '.join(columns)}"
+        )
     asked = codes(np.array([asked for asked, _ in rows.facts], dtype=np.str_))
     board = _board_of_run(rows, columns, wrong, chosen.seed)
     signed = signed_form(work, settings, form, Estimate("guard"))
@@ -183,6 +192,7 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
             chosen_nli() if settings.nli == "auto" else settings.nli,
             (settings.draws.k, settings.draws.k),
             notices,
+            entities_of(read.questions) if people is None else 0,
         ),
         _why_unjudged(rows, people is not None),
     )
@@ -573,6 +583,7 @@ def _kept(labeled: LabeledAnswers, why: Sequence[str] | NDArray[np.str_]) -> Lab
             "verdicts in a column 'human'"
         )
     left_out = ~judged & np.isin(reason, LEFT_OUT)
+    by = Counter(np.where(left_out, reason, "without a verdict")[~judged].tolist())
     notices = list(labeled.notices)
     for rows, what in (
         (left_out, "left out: the promise is about answers that state something"),
@@ -591,6 +602,7 @@ def _kept(labeled: LabeledAnswers, why: Sequence[str] | NDArray[np.str_]) -> Lab
         wrong=np.where(judged, labeled.wrong, 1.0)[held],
         text=codes(labeled.text[held]),
         group=codes(labeled.group[held]),
+        board=msgspec.structs.replace(labeled.board, left_out_by=dict(by.most_common())),
         notices=notices,
         samples=labeled.samples if labeled.samples and labeled.samples[1] else None,
     )

@@ -50,7 +50,8 @@ ASSUMED = (
     f"tokens per prompt. They assume that an answer uses between 1/{SHORTEST} of its token limit "
     f"and all of it, and a judge's reply between 1/{JUDGE_SHORTEST} and all. Where at least "
     f"{ENOUGH} answers of a stage are in the cache, their mean is used instead, plus or minus 10 % "
-    "or two standard errors."
+    "or two standard errors. A request is one answer; where an endpoint gives several choices, a "
+    "call brings several."
 )
 
 Basis = Literal["assumption", "answers"]
@@ -224,12 +225,15 @@ def estimate_job(
         )  # fmt: skip
         if job.texts is not None:
             return plan
-        told = [f"data {opened.data.name}, {size_of(opened.data)}", *opened.data.notices]
-        lacking = not any(q.golds and q.answerable is not False for q in opened.data.short)
-        told.insert(0 if lacking else 1, purposes_text(job, opened.data))
+        stages = (*_asked_again(opened, asks), *plan.stages)
+        told = [purposes_text(job, opened.data), f"data {opened.data.name}, {size_of(opened.data)}"]
+        told += opened.data.notices
+        if job.system:
+            told.append(f"The system prompt {str(job.system)!r:.60} goes with every request.")
         return msgspec.structs.replace(
             plan,
-            stages=(*_asked_again(opened, asks), *plan.stages),
+            stages=stages,
+            dollars=_sum(stage.dollars for stage in stages),
             notes=(*filter(None, told), *unused_prompts(job), *plan.notes),
             cautions=(*world_caution(job), *plan.cautions),
         )
@@ -237,7 +241,8 @@ def estimate_job(
 
 def purposes_text(job: Job, data: Dataset) -> str:
     """Return what each purpose of a run would ask by itself; "" where it has but one."""
-    if getattr(job.settings, "want", "") != "both":
+    unanswerable = any(q.answerable is False for q in data.short)
+    if getattr(job.settings, "want", "") != "both" or not unanswerable:
         return ""
     numbers = {}
     for want in ("declining", "scores"):
@@ -436,11 +441,8 @@ def _asked_again(opened: OpenJob, asks: Sequence[Ask]) -> list[StageEstimate]:
     if not chosen:
         return []
     used = [probe.kept.usage for probe in chosen]
-    prompt, completion = (
-        Range(total, total)
-        for total in (sum(u.prompt_tokens for u in used), sum(u.completion_tokens for u in used))
-    )
-    number = Range(len(chosen), len(chosen))
+    sums = len(used), sum(u.prompt_tokens for u in used), sum(u.completion_tokens for u in used)
+    number, prompt, completion = (Range(total, total) for total in sums)
     name = "cached prompts again"
     return [
         make_stage("model", name, number, 0, (prompt, completion), opened.model.price, "answers")
@@ -590,7 +592,7 @@ def _row(stage: StageEstimate, label: str) -> tuple[str, ...]:
 def amount(stages: Sequence[StageEstimate]) -> str:
     """Return how much stages ask, where nobody knows what it costs."""
     kinds = [
-        (_sum(stage.requests for stage in stages), "requests"),
+        (still_asked(stages), "requests"),
         (_sum(stage.prompt_tokens for stage in stages), "prompt tokens"),
         (_sum(stage.completion_tokens for stage in stages), "answer tokens"),
     ]

@@ -215,7 +215,7 @@ class Toolbox:
             self._notices.append(
                 f"{engine.name} cannot score given text token by token, so no log-probabilities "
                 "were added; that needs a model in this process (hf:NAME)"
-                + ("" if self.asks else "; --ask asks it for its confidence")
+                + ("" if self.asks else "; for its confidence: score --ask, run --set elicit=true")
             )
         if self.asks:
             check_price(self._meter.max_cost, engine.name, price or known_price(engine), "price")

@@ -32,6 +32,8 @@ from sayso.records import (
     request_key,
     slice_text,
 )
+from sayso.runs.dry_run import estimate_job
+from sayso.runs.job import Job
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import Mind, chance, facts, records, write
 from support.tables import tabled
@@ -468,6 +470,18 @@ def test_one_purpose_asks_what_it_needs(tmp_path: Path) -> None:
         declined = [e.value for e in found.estimates if e.name == "abstains_unanswerable"]
         assert (declined[:1] == [1.0]) == (want != "scores")
     assert numbers == {"both": 7 * 12, "declining": 7, "scores": 4 * 12}
+    # a dry run names the purposes, where there is more than one, and what each asks
+    for n, told in ((7, ["takes 7 of these requests", "compare scores, 48 ("]), (4, [])):
+        file = f"file:{write(tmp_path / 'q.jsonl', rows[:n])}"
+        notes = estimate_job(
+            Job(
+                protocol="selective", model=engine, data=file, cache=tmp_path / "c", system="Brief!"
+            )
+        ).notes
+        named = [note for note in notes if "--for" in note]
+        assert bool(named) == bool(told)
+        assert all(text in note for note in named for text in told)
+        assert [n for n in notes if "system prompt 'Brief!' goes with every request" in n]
     with pytest.raises(InputError, match=r"draws\.k asks for more"):
         sayso.run(
             "selective", model=engine, data=rows, settings={"want": "declining", "draws.k": 3}

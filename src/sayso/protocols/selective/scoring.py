@@ -31,6 +31,7 @@ from sayso.protocols.selective.rows import (
 )
 from sayso.protocols.selective.settings import (
     BERT,
+    NO_SCORES,
     Settings,
     asks_of_draws,
     chosen_methods,
@@ -140,7 +141,9 @@ def scored_text(fact: ScoredFact) -> str:
 
 
 def tools_of(run: Run, settings: Settings) -> Tools:
-    """Return the tools of a run, and those who are asked about its answers."""
+    """Return the tools of a run, and those who are asked about its answers; none for no scores."""
+    if settings.scores == NO_SCORES:
+        return Tools()
     folder = folder_setting(settings.prompt_folder)
     of_sentences = asks_of_draws(settings)
     return run.tools(settings.nli)._replace(
