@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from sayso import Guard, InputError
-from sayso.guard.guard import MOST_BYTES, guard_in, written_guard
+from sayso.guard.guard import MOST_BYTES, GuardFile, Withdrawal, guard_in, written_guard
 from sayso.scores import SCORES
 from support.guards import PROMISE, guard_file
 from support.tables import tabled
@@ -289,6 +289,44 @@ def test_a_withdrawal_waits_for_a_file_that_is_gone_and_spares_a_new_guard(tmp_p
         place = saved(tmp_path, **back)
         assert guard("q?", "a", logprobs=[-0.1]).action == actions
         assert (guard_in(place).withdrawn is None) == (actions == "answer")
+
+
+def test_a_guard_withdrawn_while_it_was_loaded_gives_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = saved(tmp_path)
+
+    def read(path: str | Path) -> GuardFile:
+        found = guard_in(path)
+        gone = Withdrawal("2026-02-03T04:05:06+00:00", "an alarm")  # somebody else writes it
+        place.write_bytes(written_guard(msgspec.structs.replace(found, withdrawn=gone)))
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sayso.guard.guard.guard_in", read)
+        guard = Guard.load(place)
+    assert guard("q?", "a", logprobs=[-0.1]).action == "decline"
+    kept = os.stat(place)
+    place.write_bytes(place.read_bytes().replace(b"an alarm", b"no alarm"))
+    os.utime(place, ns=(kept.st_atime_ns, kept.st_mtime_ns))  # as rsync leaves it
+    assert "no alarm" in guard("q?", "a", logprobs=[-0.1]).why
+
+
+def test_reasons_and_errors_that_no_file_holds_raise_nothing(tmp_path: Path) -> None:
+    class Odd:
+        def item(self) -> float:
+            raise self.Error
+
+        class Error(Exception):
+            def __str__(self) -> str:
+                raise ValueError
+
+    guard = Guard.load(saved(tmp_path))
+    assert guard("q?", "a", score=Odd()).action == "decline"  # type: ignore[arg-type]
+    assert guard.withdraw(os.fsdecode(b"log-\xff.jsonl"))
+    withdrawn = guard_in(tmp_path / "guard.json").withdrawn
+    assert withdrawn is not None
+    assert withdrawn.why == "log-?.jsonl"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links take rights")

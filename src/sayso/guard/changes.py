@@ -67,6 +67,8 @@ def kept_state(place: Path | None) -> WatchState | None:
     """Return what a watch kept in a file; ``None`` where there is none yet. Raises InputError."""
     if place is None or not place.exists():
         return None
+    if not place.is_file():
+        raise _no_state(place)
     try:
         return msgspec.json.decode(place.read_bytes(), type=WatchState)
     except OSError as error:

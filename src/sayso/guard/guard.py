@@ -179,7 +179,8 @@ class Guard:
         self.file = file
         self.place = place
         self._nli = nli
-        self._seen = self._stamp()
+        #: the stamp of what was read; none yet, so that the first call looks again
+        self._seen: object = () if place is not None else None
         #: a withdrawal that could not be written yet, and why the file cannot be read
         self._unwritten: Withdrawal | None = None
         self._unread: Withdrawal | None = None
@@ -251,7 +252,7 @@ class Guard:
         try:
             value = self._score(question, answer, given)
         except Exception as error:  # an odd object, a score that nobody knows
-            value = f"the score cannot be computed: {type(error).__name__}: {error}"[:400]
+            value = f"the score cannot be computed: {type(error).__name__}{_said(error)}"[:400]
         number = value if isinstance(value, float) else None
         if withdrawn is not None:
             why = f"the promise was withdrawn on {withdrawn.when}: {withdrawn.why}"
@@ -294,28 +295,29 @@ class Guard:
 
     # ---- the file
 
-    def _stamp(self) -> tuple[int, int] | None:
+    def _stamp(self) -> tuple[int, ...] | None:
         if self.place is None:
             return None
         try:
             found = os.stat(self.place)
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size
+        return found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size
 
     def _look(self) -> None:
         """Read the file again where it changed; one that is gone or damaged keeps no promise.
 
         A withdrawal that could not be written is tried again, unless the guard was fitted anew.
         """
-        stamp = self._stamp()
+        stamp = self._stamp()  # of what is there before it is read
         if stamp != self._seen:
-            self._seen, fitted = stamp, self.file.created
+            fitted = self.file.created
             try:
                 self.file = guard_in(self.place or "")
                 self._unread = self._method = self._tools = None
             except InputError as error:
                 self._unread = _now(error)
+            self._seen = stamp  # not before: another thread goes by what is read
             if self.file.withdrawn is not None or self.file.created != fitted:
                 self._unwritten = None
         if self._unwritten is not None:
@@ -331,7 +333,6 @@ class Guard:
             place = atomic.real_path(self.place)
             with atomic.disk_errors(place), atomic.replacing(place) as out:
                 out.write(written_guard(file))
-            self._seen = self._stamp()
         self.file, self._unwritten = file, None
 
     # ---- the score
@@ -411,7 +412,14 @@ class Guard:
 
 
 def _now(why: object) -> Withdrawal:
-    return Withdrawal(datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), str(why))
+    said = str(why).encode(errors="replace").decode()  # half characters, which no file holds
+    return Withdrawal(datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), said)
+
+
+def _said(error: Exception) -> str:
+    with contextlib.suppress(Exception):  # it may come from an odd object
+        return f": {error}"
+    return ""
 
 
 def _number(value: Any) -> float:
