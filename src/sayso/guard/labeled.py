@@ -167,12 +167,7 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
     if TEXT_ONLY in rows.scores:
         names.append(TEXT_ONLY)
     columns = {name: ranked_values(rows, name) for name in names}
-    if why := rows.reasons.get(chosen.score):
-        raise InputError(
-            f"--score {chosen.score}: {path} has none ({why}). An endpoint's log-probabilities are "
-            "not scored: fit on a file with token_logprobs that your own program logged, or name "
-            f"one of {', '.join(columns)}"
-        )
+    _check_has(chosen.score, rows, columns)
     asked = codes(np.array([asked for asked, _ in rows.facts], dtype=np.str_))
     board = _board_of_run(rows, columns, wrong, chosen.seed)
     signed = signed_form(work, settings, form, Estimate("guard"))
@@ -196,6 +191,16 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
         ),
         _why_unjudged(rows, people is not None),
     )
+
+
+def _check_has(score: str, rows: FormRows, columns: Iterable[str]) -> None:
+    """Refuse a score that a run lacks, and say why. Raises InputError."""
+    if why := rows.reasons.get(score):
+        raise InputError(
+            f"--score {score}: this run has none ({why}). An endpoint's log-probabilities are not "
+            "scored: fit on a file with token_logprobs that your own program logged, or name one "
+            f"of {', '.join(columns)}"
+        )
 
 
 def _why_unjudged(rows: FormRows, by_people: bool) -> NDArray[np.str_]:
