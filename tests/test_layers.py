@@ -591,7 +591,7 @@ BUDGET = {
     "cli": 3_824,
     "wikidata": 4_496,
     "people": 3_692,
-    "guard": 3_820,
+    "guard": 3_825,
     "score_files": 3_044,
     "studies": 2_219,
     "scores": 3_047,
