@@ -143,6 +143,17 @@ def test_facts_of_the_run_are_decided_on_their_value(folder: Path) -> None:
     assert found.decided[7].error == NOMINAL  # the only one that shares it
 
 
+def test_a_table_of_verdicts_that_lost_rows_lacks_them(folder: Path, tmp_path: Path) -> None:
+    run = tmp_path / "cut"
+    shutil.copytree(folder / "good", run)
+    held = RunFolder.open(run)
+    verdicts = held.read("verdicts/short", Verdict)
+    held.write("verdicts/short", verdicts[: len(verdicts) // 4], Verdict)
+    found = checked(run, "missing <= 2%", "missing[short] <= 70%")
+    assert [one.verdict for one in found] == ["does not", "does not"]
+    assert found.decided[1].value == pytest.approx(0.75, abs=0.02)
+
+
 def test_a_value_without_an_interval_cannot_be_decided(folder: Path) -> None:
     (one,) = checked(folder / "silent", "UA[short] >= .5")
     assert one.verdict == "cannot say yet"

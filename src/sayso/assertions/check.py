@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -485,9 +485,11 @@ def facts_of_the_run(job: FolderRun, manifest: Manifest) -> Iterator[Estimate]:
         if stage.endswith(SPANS):
             continue
         verdicts = job.folder.read(table, Verdict)
-        unread = sum(one.problem is not None for one in verdicts)
-        total, lost = total + len(verdicts), lost + unread
-        yield _share("missing", unread, len(verdicts), stage=stage)
+        left = _without_row(job.folder, stage, {one.target for one in verdicts})
+        unread = left + sum(one.problem is not None for one in verdicts)
+        judged = left + len(verdicts)
+        total, lost = total + judged, lost + unread
+        yield _share("missing", unread, judged, stage=stage)
     yield _share("missing", lost, total)
     requests = manifest.tokens.get("requests", 0)
     yield _share("failed", manifest.tokens.get("failed", 0), requests)
@@ -496,6 +498,23 @@ def facts_of_the_run(job: FolderRun, manifest: Manifest) -> Iterator[Estimate]:
     yield Estimate("entities", value=float(entities), n=entities)
     unknown = None if manifest.dollars is not None else "sayso does not know what the answers cost"
     yield Estimate("dollars", value=manifest.dollars, problem=unknown)
+
+
+class _Named(msgspec.Struct, frozen=True):
+    """A row of a table, by its id alone."""
+
+    id: str
+
+
+def _without_row(folder: RunFolder, stage: str, judged: Collection[str]) -> int:
+    """Return how many answers of a judged stage the table of verdicts does not have.
+
+    Of draws, only the first may be judged.
+    """
+    table = f"generations/{stage}"
+    if stage.endswith("draws") or not folder.has(table):
+        return 0
+    return sum(one.id not in judged for one in folder.iter(table, _Named))
 
 
 def _share(name: str, count: int, of: int, **where: str) -> Estimate:
