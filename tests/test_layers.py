@@ -599,7 +599,7 @@ BUDGET = {
     "checks": 1_741,
     "retrieval": 1_579,
     "sayso": 2_091,
-    "assertions": 1_640,
+    "assertions": 1_659,
     "inspect_ai_tools": 1_417,
     "prompts": 1_098,
     "answers": 856,
