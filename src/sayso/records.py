@@ -440,9 +440,10 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     number. Of the labels of the same stage ``undrawn`` were left out, because nobody knows how
     their items were drawn; ``drawn`` is false where that is known of none, so that all count alike.
     ``elsewhere`` labels are of answers that the run does not have; ``skipped`` and ``passed_over``
-    items were drawn and have no label. ``effect`` is raw minus corrected, with an interval of its
-    own. ``freedom`` are the degrees of freedom of the corrected interval (0: it has none),
-    ``halved_by`` how many labels would halve it (``None``: none do).
+    items were drawn and have no label, of ``cannot_tell`` people do not know whether they are
+    right. ``effect`` is raw minus corrected, with an interval of its own. ``freedom`` are the
+    degrees of freedom of the corrected interval (0: it has none), ``halved_by`` how many labels
+    would halve it (``None``: none do).
     """
 
     raw: Estimate
@@ -459,6 +460,7 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     elsewhere: int = 0
     skipped: int = 0
     passed_over: int = 0
+    cannot_tell: int = 0
     effect: Estimate | None = None
     freedom: float = 0.0
     halved_by: int | None = None

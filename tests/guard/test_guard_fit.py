@@ -337,6 +337,14 @@ def test_answers_that_people_skipped_count_as_wrong(tmp_path: Path) -> None:
     assert any("12 answers that people skipped" in text for text in result.notices)
     assert result.levels.units == 120
     assert result.labeled.wrong.sum() >= 12
+    # and so do those that they passed over
+    with LabelStore.open(run) as store:
+        for number, one in enumerate([one for one in store.labels() if not one.skipped][:30]):
+            store.withdraw(one.item, "A", f"back {number}")
+    result = fit_guard(run, Selection(score="perplexity"), GuardChoices(0.3))
+    assert any("42 answers that people skipped or passed over" in one for one in result.notices)
+    assert result.levels.units == 120
+    assert result.labeled.wrong.sum() >= 42
 
 
 def test_larger_entities_weigh_by_their_answers(tmp_path: Path) -> None:

@@ -283,13 +283,15 @@ def test_skipped_and_unread_items_are_counted_and_compared_with_nothing(tmp_path
     def says(number: int, read: Verdict, name: str) -> dict[str, object]:
         if number == 7 and read.stance is not None:
             return {"skipped": "unclear"}
+        if number == 8:
+            return {"stance": "committed"}
         return as_judge(number, read, name) if read.stance else {"stance": "abstained"}
 
     label_run(run, "A", says, n=40)
     kind = only(agreement(run, resamples=50))
-    assert (kind.skipped, kind.unread) == (1, 2)
+    assert (kind.skipped, kind.unread, kind.cannot_tell) == (1, 2, 1)
     assert kind.items == 39
-    assert kind.get("agreed").n == 37
+    assert kind.get("agreed").n == 36
 
 
 def test_what_one_reading_leaves_out_is_said(tmp_path: Path) -> None:

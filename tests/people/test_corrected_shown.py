@@ -337,6 +337,8 @@ def test_items_without_a_label_stand_beside_the_numbers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def some(number: int, read: Verdict, name: str) -> dict[str, object]:
+        if number % 10 == 2:
+            return {"stance": "committed"}  # and nobody can tell whether it is right
         return {"skipped": "hard"} if number % 5 == 1 else says(number, read, name)
 
     run = answers_run(tmp_path / "run", 120)
@@ -348,12 +350,19 @@ def test_items_without_a_label_stand_beside_the_numbers(
         for number, item in enumerate(places):
             store.withdraw(item, "A", f"back {number}")
         skipped = sum(bool(one.skipped) for one in store.labels())
+        cannot = sum(one.verdict.content is None and not one.skipped for one in store.labels())
     numbers = sayso.correct(run)
-    assert {(one.skipped, one.passed_over) for one in numbers} == {(skipped, 3)}
+    left_out = {(one.skipped, one.passed_over, one.cannot_tell) for one in numbers}
+    assert left_out == {(skipped, 3, cannot)}
+    assert cannot > 3
     out = " ".join(call(capsys, "measure", run)[1].split())
-    assert f"up to {skipped} drawn items, because people skipped" in out
-    assert "up to 3 drawn items, because people passed over" in out
+    told = f"skipped up to {skipped}, passed over up to 3 and could not judge up to {cannot}: if"
+    assert told in out
     assert "unlabeled" in out
+    assert f" {skipped + 3 + cannot} " in out
+    for more, expected in (((), True), (("--raw",), False)):
+        _, out = call(capsys, "assert", run, "accuracy[short] >= .01", *more)
+        assert (told in " ".join(out.split())) == expected
 
 
 def test_labels_of_answers_that_are_not_there_are_counted(tmp_path: Path) -> None:

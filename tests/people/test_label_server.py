@@ -314,7 +314,7 @@ def test_a_store_that_cannot_be_used_now_is_no_refusal(
         )
 
 
-@pytest.mark.parametrize("lost", ["deleted", "replaced", "folder", "log"])
+@pytest.mark.parametrize("lost", ["deleted", "replaced", "folder"])
 def test_nothing_is_stored_in_a_file_that_lies_nowhere(tmp_path: Path, lost: str) -> None:
     path = answers_run(tmp_path / "run", 40)
     choices, said = LabelChoices(kind="answer", n=10), {"stance": "abstained"}
@@ -324,8 +324,6 @@ def test_nothing_is_stored_in_a_file_that_lies_nowhere(tmp_path: Path, lost: str
         if lost == "folder":
             path.rename(tmp_path / "before")
             answers_run(path, 40)
-        elif lost == "log":
-            (path / f"{LABELS}-wal").unlink()
         else:
             (path / LABELS).unlink()
             if lost == "replaced":

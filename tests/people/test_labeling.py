@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sayso.cli import execute
@@ -26,6 +30,7 @@ from sayso.people.labels import (
     STANCES,
     LabeledItem,
     LabelStore,
+    merge_labels,
     verdict_of_person,
 )
 from sayso.records import Gold, InputError, Question, Verdict
@@ -243,6 +248,25 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
     # the draw is known again, though the sheet does not tell it
     assert all(one.design and one.stratum for one in labels)
     assert sum(one.probability is None for one in labels) == 1
+    # what was said on the page since the sheet was saved is later, however often it is imported
+    with open_store(run) as store:
+        opened = open_labeling(run, store, LabelChoices(kind="answer", n=12))
+        first = opened.work("Ada")[0].place
+        opened.label("Ada", first, {"stance": "refused_by_policy"}, name="later")
+    for _ in range(2):
+        assert execute(["label", str(run), "--import", str(sheet)]) == 0
+        assert "7 labels, 0 of them new; 1 are older" in capsys.readouterr().err
+    rows[0]["stance"] = "asked_back"
+    with sheet.open("w", encoding="utf-8", newline="") as lines:
+        table = csv.DictWriter(lines, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    ahead = time.time() + 9_000  # a clock that is ahead makes no label later than today's
+    os.utime(sheet, (ahead, ahead))
+    assert execute(["label", str(run), "--import", str(sheet)]) == 0
+    assert "7 labels, 1 of them new" in capsys.readouterr().err
+    with LabelStore.open(run) as store:
+        assert max(one.time for one in store.labels()) <= datetime.now(UTC).isoformat()
     # a second sheet has what is left, and does not replace the first
     assert execute([*command, "--annotator", "Ada", "--sheet", str(sheet)]) == 2
     assert "exists and may hold labels" in capsys.readouterr().err
@@ -251,6 +275,23 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
     assert execute(["agreement", str(run)]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "6 labeled (Ada 6); 1 skipped; 1 passed over" in out
+    # an export knows what was passed over, and takes the place of no label
+    export, copy = tmp_path / "labels.jsonl", answers_run(tmp_path / "copy", 80)
+    assert execute(["label", str(run), "--export", str(export)]) == 0
+    assert execute(["label", str(run), "--import", str(export)]) == 0
+    assert "8 labels, 0 of them new" in capsys.readouterr().err
+    for new in (8, 0):
+        assert execute(["label", str(copy), "--import", str(export)]) == 0
+        assert f"8 labels, {new} of them new" in capsys.readouterr().err
+        with LabelStore.open(copy) as store:
+            assert store.left_out("short") == (1, 1)
+            passed = next(one for one in store.labels() if one.skipped == "passed over")
+    said = verdict_of_person(passed.item, "Ada", {"stance": "hedged"})
+    with LabelStore.open(copy) as store:
+        early = msgspec.structs.replace(passed, verdict=said, skipped="", time="2026-01-01")
+        assert merge_labels(store, [early]) == (1, 0)
+        assert merge_labels(store, [passed]) == (0, 0)
+        assert store.left_out("short") == (1, 0)
 
 
 @pytest.mark.parametrize(("make", "kind"), [(claims_run, "claim"), (pairs_run, "pair")])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
+import shutil
 import sqlite3
 import threading
 from pathlib import Path
@@ -282,11 +284,16 @@ def test_labels_are_read_where_nothing_can_be_written(
             store.add(label(2))
     assert (tmp_path / LABELS).read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == [LABELS]
-    # what a running page has not moved into the file yet is seen too
+    # what a page stored is in the file itself, so in a copy of it, also of a file with a log
+    with contextlib.closing(sqlite3.connect(tmp_path / LABELS)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
     with LabelStore.open(tmp_path) as page:
         page.add(label(2))
-        with LabelStore.read(tmp_path) as store:
-            assert len(store.labels()) == 2
+        (tmp_path / "copy").mkdir()
+        shutil.copy(tmp_path / LABELS, tmp_path / "copy")
+        for run in (tmp_path, tmp_path / "copy"):
+            with LabelStore.read(run) as store:
+                assert len(store.labels()) == 2
 
 
 def test_a_file_without_tables_has_no_labels(tmp_path: Path) -> None:
@@ -442,6 +449,7 @@ def test_a_label_that_was_taken_back_can_be_imported_again(tmp_path: Path) -> No
         ({"target": ""}, "line 2: it names no item"),
         ({"asked": "x" * 401}, "line 2: it names no item"),
         ({"stance": "maybe"}, "line 2: stance is 'maybe'"),
+        ({"skipped": "a note"}, "line 2: it has stance, and skipped is 'a note': expected a label"),
         ({"probability": "2"}, "line 2: probability is '2'"),
         ({"probability": "1e-300"}, "line 2: probability is '1e-300'"),
         ({"time": "noon"}, "line 2: time is 'noon'"),

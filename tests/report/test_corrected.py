@@ -61,6 +61,7 @@ def one(
         (one(0.30, 0.32), "(lower by 0.02)"),
         (one(0.3201, 0.32), "no different"),
         (one(0.80, 0.79, name="KCR"), "(higher by 1.0 pp)"),
+        (msgspec.structs.replace(one(0.25, 0.32), effect=Estimate("J", SHORT, -0.07)), "unknown"),
         (one(None, 0.32), "–"),
         (one(0.25, None), "–"),
     ],

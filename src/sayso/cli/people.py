@@ -69,7 +69,7 @@ def label(
     annotator = stores.check_annotator(flags.annotator) if flags.annotator else ""
     if flags.export is not None:
         number = labelings.export_labels(run, flags.export, force=flags.force)
-        printing.tell(f"{flags.export}: {number:,} labels")
+        printing.tell(f"{flags.export}: {number:,} rows")
         return 0
     with labelings.open_store(run) as store:
         if annotator:

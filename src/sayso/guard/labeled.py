@@ -153,7 +153,7 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
         raise InputError(f"{path} has no {form} answers: it has {', '.join(forms) or 'none'}")
     people = _people_of(path, form, chosen, notices)
     if people is not None:
-        read = cast(Run, ReadByPeopleAlone(read, _with_skipped(path, people, notices)))
+        read = cast(Run, ReadByPeopleAlone(read, _with_unlabeled(path, people, notices)))
         forms |= load_rows(read, settings, judge)
     rows = forms[form]
     if not chosen.form and len(forms) > 1:
@@ -217,14 +217,14 @@ def _why_unjudged(rows: FormRows, by_people: bool) -> NDArray[np.str_]:
     return np.select([*reasons.values()], [*reasons], UNREAD)
 
 
-def _with_skipped(
+def _with_unlabeled(
     path: Path, used: UsedLabels, notices: list[str]
 ) -> Mapping[str, Mapping[Place, Verdict]]:
-    """Return people's verdicts by stage; answers that they were to label and skipped are wrong."""
+    """Return people's verdicts by stage; answers that they skipped or passed over are wrong."""
     verdicts = {stage: dict(said) for stage, said in used.people.verdicts.items()}
     labeled = sum(map(len, verdicts.values()))
     with LabelStore.read(path) as store:
-        for label in store.labels():
+        for label in (*store.labels(), *store.passed_over()):
             by_design = label.stage in verdicts and used.stages[label.stage].drawn
             if label.skipped and label.stage in verdicts and (label.stratum or not by_design):
                 verdicts[label.stage].setdefault(
@@ -234,7 +234,9 @@ def _with_skipped(
                     ),
                 )
     if skipped := sum(map(len, verdicts.values())) - labeled:
-        notices.append(f"{plural(skipped, 'answer')} that people skipped count as wrong")
+        notices.append(
+            f"{plural(skipped, 'answer')} that people skipped or passed over count as wrong"
+        )
     return verdicts
 
 

@@ -43,10 +43,11 @@ from sayso.people.items import (
     label_source,
     shown_items,
 )
-from sayso.people.joined import joined_verdict
+from sayso.people.joined import cannot_tell, joined_verdict
 from sayso.people.labels import (
     CODES,
     KINDS,
+    PASSED,
     READ_KINDS,
     STANCES,
     Kind,
@@ -116,10 +117,11 @@ class KindAgreement(msgspec.Struct, frozen=True):
 
     Of ``items`` that somebody labeled, the judge's verdict on ``unread`` could not be read,
     ``undecided`` have no majority; annotators ``skipped`` items so many times, and ``passed_over``
-    are items that nobody labeled or skipped, but somebody went past. Of the ``numbers``,
-    ``agreed``, ``error`` and ``split`` are the shares of the read items on which people confirm the
-    judge, contradict it, or have no majority; all else is of joined labels. ``doubt_found`` is the
-    share of the answers with doubt that the judge read so, ``doubt_invented`` that of the others.
+    are items that nobody labeled or skipped, but somebody went past; of ``cannot_tell`` people do
+    not know whether they are right. Of the ``numbers``, ``agreed``, ``error`` and ``split`` are the
+    shares of the read items on which people confirm the judge, contradict it, or have no majority;
+    all else is of joined labels. ``doubt_found`` is the share of the answers with doubt that the
+    judge read so, ``doubt_invented`` that of the others.
     The coefficients name what is compared (``of``: verdict, stance or label) and ``between`` whom;
     ``items`` counts those that people gave one label and the judge another, or the same. ``agreed``
     of a ``stratum``, of a length in ``words`` or of an ``annotator`` is of a part. Of how sure a
@@ -137,6 +139,7 @@ class KindAgreement(msgspec.Struct, frozen=True):
     numbers: tuple[Estimate, ...]
     worst: tuple[DisputedItem, ...] = ()
     passed_over: int = 0
+    cannot_tell: int = 0
 
     @property
     def title(self) -> str:
@@ -273,7 +276,8 @@ def _table(
         chance = drawn.probability if one_draw else None
         joined = joined_verdict(item, said).verdict
         rows.append(LabeledRow(item, said, joined, read.get(item), chance, drawn.stratum))
-    return LabeledTable(kind, stage, rows, people, len(labels) - len(given))
+    skipped = sum(one.skipped not in ("", PASSED) for one in labels)
+    return LabeledTable(kind, stage, rows, people, skipped)
 
 
 def judge_verdicts(
@@ -385,7 +389,8 @@ def agreement(
         draws = _Draws(unit, table.weights, resamples, seed)
         shown = shown_items(source, items)
         made = _kind_agreement(table, draws, shown, examples)
-        kinds.append(msgspec.structs.replace(made, passed_over=passed_over))
+        untold = sum(map(cannot_tell, table.joined))
+        kinds.append(msgspec.structs.replace(made, passed_over=passed_over, cannot_tell=untold))
     return RunAgreement(
         str(folder), manifest.shown_model, manifest.judge_signature or manifest.judge, tuple(kinds)
     )
@@ -673,6 +678,7 @@ def _counts_text(name: str, kind: KindAgreement) -> str:
     for count, what in (
         (kind.skipped, "skipped"),
         (kind.passed_over, "passed over without a label"),
+        (kind.cannot_tell, "of which people cannot tell whether they are right"),
         (kind.unread, "that the judge could not read"),
         (kind.undecided, "without a majority: the label given most often counts, or one by chance"),
     ):

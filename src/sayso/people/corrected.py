@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sayso.metrics.correction import Corrected, labels_for_width
-from sayso.people.joined import joined_verdict
+from sayso.people.joined import cannot_tell, joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, pair_of
 from sayso.protocols import protocol_of
 from sayso.protocols.declared import Place
@@ -45,8 +45,8 @@ class StageLabels(NamedTuple):
     drawn: bool
     #: labels of answers that the run does not have
     elsewhere: int
-    #: items without a label: skipped, and passed over
-    left_out: tuple[int, int]
+    #: items without a verdict of people: skipped, passed over, and those of which they cannot tell
+    left_out: tuple[int, int, int]
 
 
 class UsedLabels(NamedTuple):
@@ -190,6 +190,7 @@ def _beside(raw: Estimate, number: Corrected, used: StageLabels, plan: Protocol)
         elsewhere=used.elsewhere,
         skipped=used.left_out[0],
         passed_over=used.left_out[1],
+        cannot_tell=used.left_out[2],
         effect=None if number.effect is None else named(number.effect, "corrected"),
         freedom=number.freedom,
         halved_by=_halved_by(msgspec.structs.replace(number, corrected=corrected), raw),
@@ -264,7 +265,7 @@ def labels_of_run(run: Path) -> UsedLabels:
             undrawn=len(every[stage]) - len(some),
             drawn=bool(drawn[stage]),
             elsewhere=sum(_judged(item) not in there for item in {one.item for one in some}),
-            left_out=left_out[stage],
+            left_out=(*left_out[stage], sum(map(cannot_tell, verdicts[stage].values()))),
         )
     return UsedLabels(PeopleLabels(verdicts, chances, strata), stages)
 

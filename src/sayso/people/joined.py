@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sayso.people.labels import LabeledItem
+from sayso.people.labels import STATED, LabeledItem
 from sayso.records import Verdict, content_id
 
 #: what is read of a verdict; ``None`` where it says nothing of that
@@ -29,6 +29,11 @@ class JoinedVerdict(NamedTuple):
 def value_or_label(verdict: Verdict) -> Hashable:
     """Return what UNCLE makes of an answer, else the label."""
     return verdict.value or verdict.label
+
+
+def cannot_tell(verdict: Verdict) -> bool:
+    """Tell whether people say that an answer states a value, and not whether it is right."""
+    return verdict.stance in STATED and verdict.content is None
 
 
 def joined_verdict(

@@ -189,7 +189,7 @@ class Labeling:
             design=self.design.id,
             seconds=None if seconds is None else round(min(max(seconds, 0.0), LONGEST_LOOK), 1),
             skipped=reason,
-            time=datetime.now(UTC).isoformat(timespec="seconds"),
+            time=datetime.now(UTC).isoformat(),
         )
         return self.store.add(label, name, on)
 
@@ -366,7 +366,9 @@ def columns_text(kind: Kind) -> str:
 
 
 def export_labels(run: Path, place: Path, *, force: bool = False) -> int:
-    """Write all labels of a run to a file; return how many. Raises InputError.
+    """Write all labels of a run, and what people passed over, to a file; return how many rows.
+
+    Raises InputError.
 
     Nothing is written into the run, so that a copy that cannot be written is exported too.
     """
@@ -374,6 +376,8 @@ def export_labels(run: Path, place: Path, *, force: bool = False) -> int:
 
     def rows() -> Iterator[dict[str, object]]:
         yield from map(label_row, stored_labels(run))
+        with LabelStore.read(run) as store:
+            yield from map(label_row, store.passed_over())
 
     return write_rows(rows(), COLUMNS, place, flag="--export", force=force)
 

@@ -25,6 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
+from time import time
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 import msgspec
@@ -32,7 +33,6 @@ import msgspec
 from sayso.datasets.tables import read_table, suffix_of
 from sayso.records import InputError, Stance, Verdict, content_id
 from sayso.storage.atomic import NO_LINK, disk_errors, place_inside, replacing
-from sayso.storage.cache import NETWORK, file_system
 from sayso.storage.outputs import check_output, export_cell, separator_of
 from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
 
@@ -58,6 +58,8 @@ CODES: dict[Kind, dict[str, str]] = {
 }
 #: what a verdict's ``problem`` is where an annotator skipped the item
 SKIPPED = "skipped"
+#: the reason in a file of an item that its annotator left without a label and went on
+PASSED = "passed over"
 PERSON = "person:"
 #: the least probability of a draw: no run has a billion answers
 LEAST_CHANCE = 1e-9
@@ -274,20 +276,18 @@ class LabelStore:
     def __init__(self, path: Path, db: sqlite3.Connection, *, written: bool = False) -> None:
         self.path = path
         self._db = db
-        self._opened = self._files() if written else []
+        self._opened = self._file() if written else None
 
-    def _files(self) -> list[tuple[int, int]]:
-        """Return which files lie now at the places of this one and of its log."""
-        found = []
-        for place in (self.path, self.path.with_name(f"{LABELS}-wal")):
-            with contextlib.suppress(OSError):
-                stat = place.stat()
-                found.append((stat.st_dev, stat.st_ino))
-        return found
+    def _file(self) -> tuple[int, int]:
+        """Return which file lies now at the place of this one: (0, 0) if none does."""
+        with contextlib.suppress(OSError):
+            stat = self.path.stat()
+            return stat.st_dev, stat.st_ino
+        return 0, 0
 
     def _check_place(self) -> None:
         """Refuse to write to a file that lies in no folder any more. Raises LabelStoreError."""
-        if self._opened and self._files() != self._opened:
+        if self._opened and self._file() != self._opened:
             raise LabelStoreError(
                 f"{self.path} was deleted or replaced since it was opened: end sayso label with "
                 "Ctrl+C, and repeat its command"
@@ -317,9 +317,8 @@ class LabelStore:
                 db.execute(
                     "PRAGMA synchronous=FULL"
                 )  # a label that was stored survives a power cut
-                mode = "DELETE" if file_system(path) in NETWORK else "WAL"
-                db.execute(f"PRAGMA journal_mode={mode}")
-                _schema(db)  # the log of the file is made by the first look at it
+                # a log beside it (WAL) would hold labels that a copy of the file lacks
+                db.execute("PRAGMA journal_mode=DELETE")
             except BaseException:
                 db.close()
                 raise
@@ -335,8 +334,8 @@ class LabelStore:
         # SQLite makes files beside a database that it reads, and only mode=rw clears them away
         how = "mode=rw"
         if not os.access(run, os.W_OK):
-            log = path.with_name(f"{LABELS}-wal")
-            unfinished = log.is_file() and log.stat().st_size
+            beside = [path.with_name(f"{LABELS}{ending}") for ending in ("-wal", "-journal")]
+            unfinished = any(one.is_file() and one.stat().st_size for one in beside)
             how = "mode=ro" if unfinished else "mode=ro&immutable=1"
         with _sqlite_errors(path):
             db = sqlite3.connect(
@@ -462,27 +461,40 @@ class LabelStore:
     def left_out(self, stage: str) -> tuple[int, int]:
         """Return how many items of a stage have no label: skipped by people, and passed over.
 
-        One is passed over if its annotator went on to a later one. Whoever leaves out hard items
-        labels no random sample.
+        Whoever leaves out hard items labels no random sample.
         """
-        said = [one for one in self._current() if one.stage == stage]
+        said = [one for one in (*self._current(), *self.passed_over()) if one.stage == stage]
         labeled = {one.item for one in said if not one.skipped}
-        answered = {(one.annotator, one.item) for one in said}
-        skipped = {item for _, item in answered} - labeled
+        skipped = {one.item for one in said if one.skipped not in ("", PASSED)} - labeled
+        passed = {one.item for one in said if one.skipped == PASSED} - labeled - skipped
+        return len(skipped), len(passed)
+
+    def passed_over(self) -> list[PersonLabel]:
+        """Return the items that nobody labeled or skipped and whose annotator went on to a later.
+
+        They are as if skipped, for the reason ``PASSED``.
+        """
+        current = self._current()
+        answered = {(one.annotator, one.item) for one in current}
+        said = {one.item for one in current}
         with _sqlite_errors(self.path):
             rows = self._db.execute(
-                "SELECT design, annotator, kind, stage, target, asked FROM assigned JOIN places "
-                "USING (design, place) WHERE stage=? ORDER BY place DESC",
-                (stage,),
+                "SELECT design, annotator, kind, stage, target, asked, stratum FROM assigned JOIN "
+                "places USING (design, place) ORDER BY place DESC"
             ).fetchall()
-        passed, reached = set(), set()
-        for design, annotator, *names in rows:
-            item = LabeledItem(*names)
+        passed, reached = [], set()
+        for design, annotator, *row in rows:
+            item, stratum = self._placed(row)
             if (annotator, item) in answered:
                 reached.add((design, annotator))
-            elif (design, annotator) in reached:
-                passed.add(item)
-        return len(skipped), len(passed - labeled - skipped)
+            elif (design, annotator) in reached and item not in said:
+                verdict = verdict_of_person(item, annotator, {"skipped": PASSED})
+                passed.append(
+                    PersonLabel(
+                        verdict, item.kind, item.stage, stratum, design=design, skipped=PASSED
+                    )
+                )
+        return passed
 
     def _current(self) -> list[PersonLabel]:
         with _sqlite_errors(self.path):
@@ -796,6 +808,7 @@ def read_labels(
 ) -> ReadLabels:
     """Return the labels in a file; rows that say nothing are not read, but named.
 
+    A label that names no time is as old as the file: what was said since on the page is later.
     ``annotator`` is by whom rows are that name nobody, ``known`` are the names of others who
     labeled the run. Raises InputError with the row.
     """
@@ -806,13 +819,14 @@ def read_labels(
     lines: dict[tuple[str, LabeledItem], str] = {}
     empty, names = [], dict.fromkeys(known)
     word = "line" if place.suffix.lower() in (".csv", ".tsv", ".jsonl") else "row"
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    for number, row in read_table(place):
+    table = list(read_table(place))
+    saved = datetime.fromtimestamp(min(place.stat().st_mtime, time()), UTC).isoformat()
+    for number, row in table:
         if not is_said(row):
             empty.append(number)
             continue
         try:
-            label = _label_in(row, annotator, now, names)
+            label = _label_in(row, annotator, saved, names)
             names[label.annotator] = None
             key = label.annotator, label.item
             if key in found and found[key].verdict != label.verdict:
@@ -834,7 +848,7 @@ class ReadLabels(NamedTuple):
 
 
 def _label_in(
-    row: Mapping[str, Any], annotator: str, now: str, known: Iterable[str]
+    row: Mapping[str, Any], annotator: str, saved: str, known: Iterable[str]
 ) -> PersonLabel:
     kind, stage, target, asked = (str(row.get(column) or "").strip() for column in ITEM)
     if kind not in KINDS:
@@ -846,6 +860,12 @@ def _label_in(
     if not by:
         raise InputError("it names no annotator: fill in the column, or pass --annotator NAME")
     reason = str(row.get("skipped") or "").strip()[:LONGEST_REASON]
+    both = [name for name in SAID[:-1] if str(row.get(name) or "").strip()]
+    if reason and both:
+        raise InputError(
+            f"it has {' and '.join(both)}, and skipped is {reason!r:.60}: expected a label, or a "
+            "reason to skip the item; empty one of the two"
+        )
     said = {name: row.get(name) for name in SAID} | {"skipped": reason}
     return PersonLabel(
         verdict_of_person(item, check_annotator(by, known), said),
@@ -856,7 +876,7 @@ def _label_in(
         design=str(row.get("design") or "")[:LONGEST_KEY],
         seconds=_optional(row, "seconds"),
         skipped=reason,
-        time=_time_in(row, now),
+        time=_time_in(row, saved),
     )
 
 
@@ -875,17 +895,16 @@ def _optional(
     return number
 
 
-def _time_in(row: Mapping[str, Any], now: str) -> str:
+def _time_in(row: Mapping[str, Any], saved: str) -> str:
     text = str(row.get("time") or "").strip()
     if not text:
-        return now
+        return saved
     try:
-        time = datetime.fromisoformat(text).astimezone(UTC)
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
     except (ValueError, OverflowError):  # the year 1 has no earlier time in another zone
         raise InputError(
             f"time is {text!r:.60}: expected a time such as 2026-01-31T12:00:00+00:00"
         ) from None
-    return time.isoformat(timespec="seconds")
 
 
 class MergedLabels(NamedTuple):
@@ -900,9 +919,10 @@ def merge_labels(store: LabelStore, labels: Sequence[PersonLabel]) -> MergedLabe
 
     What is stored is another event each time, so that a label that was taken back comes back.
     A row of a sheet does not say by which design its item was drawn, so that the sheet is blind:
-    that is looked up among the items that the annotator was given.
+    that is looked up among the items that the annotator was given. That an item was passed over
+    takes the place of no label, and is stored where the store does not know it.
     """
-    held = {(one.annotator, one.item): one for one in store.labels()}
+    held = {(one.annotator, one.item): one for one in (*store.passed_over(), *store.labels())}
     drawn = {
         (annotator, places[number].item): design.id
         for design in store.designs()
@@ -916,7 +936,9 @@ def merge_labels(store: LabelStore, labels: Sequence[PersonLabel]) -> MergedLabe
         there = held.get(key)
         if there is not None and (there.verdict, there.skipped) == (label.verdict, label.skipped):
             continue
-        if there is not None and there.time > label.time:
+        if there is not None and label.skipped == PASSED:
+            continue
+        if there is not None and there.skipped != PASSED and there.time > label.time:
             older += 1
             continue
         design = label.design or drawn.get(key, "")

@@ -31,6 +31,11 @@ from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
 NumberName = tuple[str, Slice]
 #: what a judge did to a number that it did not move
 NO_EFFECT = "no different"
+UNKNOWN = "unknown"
+#: drawn items without a verdict of people, and what people did
+UNLABELED = (
+    ("skipped", "skipped"), ("passed_over", "passed over"), ("cannot_tell", "could not judge"),
+)  # fmt: skip
 CHANCE = "In parentheses: the draw of labels may explain it."
 GROUPED = (
     "If labels were drawn by groups of the judge's verdicts, as by default, the labels alone use "
@@ -61,13 +66,10 @@ def stored_corrected(folder: RunFolder) -> list[CorrectedNumber] | None:
     none.
     """
     table = folder.path / f"{CORRECTED}.parquet"
-    labels = [folder.path / name for name in (LABELS, f"{LABELS}-wal")]
-    written = [one.stat() for one in labels if one.is_file()]
-    if not any(one.st_size for one in written):
+    labels = folder.path / LABELS
+    if not labels.is_file() or not labels.stat().st_size:
         return []
-    if table.is_file() and table.stat().st_mtime_ns < max(
-        one.st_mtime_ns for one in written if one.st_size
-    ):
+    if table.is_file() and table.stat().st_mtime_ns < labels.stat().st_mtime_ns:
         return None
     return folder.read(CORRECTED, CorrectedNumber) if folder.has(CORRECTED) else None
 
@@ -90,8 +92,8 @@ def corrected_table(numbers: Sequence[CorrectedNumber], words: Words) -> NumberT
         "labels alone": lambda one: one.alone,
         "judge made it": judge_effect,
     }
-    if any(one.skipped or one.passed_over for one in numbers):
-        columns["unlabeled"] = lambda one: f"{one.skipped + one.passed_over:,}"
+    if unlabeled_sentence(numbers):
+        columns["unlabeled"] = lambda one: f"{sum(getattr(one, of) for of, _ in UNLABELED):,}"
     rows = {
         (words.metrics.named(one.raw.name).titled, words.of(one.raw.where)): one for one in numbers
     }
@@ -117,15 +119,13 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
             f"The judge's errors moved {sum(map(_is_clear, known))} of {len(known)} numbers by "
             "more than the draw of labels explains."
         )
-    hard = "If these are the hard ones, the corrected numbers are wrong."
     for of, what in (
         ("undrawn", "labels, because nobody knows how their answers were drawn."),
         ("elsewhere", "labels, because this run does not have their answers."),
-        ("skipped", f"drawn items, because people skipped them. {hard}"),
-        ("passed_over", f"drawn items, because people passed over them. {hard}"),
     ):
         if most := max(getattr(one, of) for one in numbers):
             texts.append(f"Left out of a number: up to {most:,} {what}")
+    texts += filter(None, [unlabeled_sentence(numbers)])
     chosen = sum(not one.drawn for one in numbers)
     if chosen:
         texts.append(
@@ -134,6 +134,18 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
             "numbers are wrong."
         )
     return texts
+
+
+def unlabeled_sentence(numbers: Sequence[CorrectedNumber]) -> str:
+    """Return of how many drawn items people gave no verdict; "" if of none."""
+    most = {what: max((getattr(one, of) for one in numbers), default=0) for of, what in UNLABELED}
+    counts = [f"{what} up to {count:,}" for what, count in most.items() if count]
+    if not counts:
+        return ""
+    return (
+        f"Of the drawn items behind a number, people {in_one_phrase(counts)}: if these are the "
+        "hard ones, the corrected numbers are wrong."
+    )
 
 
 def halving_sentence(one: CorrectedNumber, words: Words) -> str:
@@ -164,7 +176,7 @@ def judge_effect(one: CorrectedNumber) -> str:
 
     pp: percentage points.
 
-    In parentheses where the draw of labels may explain it.
+    In parentheses where the draw of labels may explain it, "unknown" where nothing says whether.
     """
     raw, corrected = one.raw.value, one.corrected.value
     if raw is None or corrected is None or is_bare(one.raw) or is_bare(one.corrected):
@@ -175,6 +187,8 @@ def judge_effect(one: CorrectedNumber) -> str:
     size, nothing = (text.removesuffix("%").strip() for text in shown)
     if size in (nothing, f"<{nothing[:-1]}1"):
         return NO_EFFECT
+    if one.effect is None or one.effect.low is None:
+        return UNKNOWN
     said = f"{'higher' if gap > 0 else 'lower'} by {size}{unit}"
     return said if _is_clear(one) else f"({said})"
 
