@@ -46,7 +46,7 @@ from sayso.protocols.declared import Declared
 from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.protocols.protocol import Beside, ComparedRun, Protocol
 from sayso.records import CorrectedNumber, Estimate, InputError, Verdict, part_of, slice_of
-from sayso.report.corrected import NumberName, difference_of_corrected, unlabeled_sentence
+from sayso.report.corrected import NumberName, difference_of_corrected, unlabeled_notes
 from sayso.runs.compare import check_resampling, compare
 from sayso.runs.measure import load_run, run_path
 from sayso.runs.stages import FolderRun
@@ -155,8 +155,6 @@ class _Target(NamedTuple):
     #: why the other numbers are the judge's alone
     judge_alone: str = ""
     notes: Sequence[str] = ()
-    #: of which items people gave no verdict, where labels correct numbers
-    unlabeled: str = ""
 
     @property
     def numbers(self) -> Numbers:
@@ -208,14 +206,11 @@ def check_assertions(
         check_resampling(resamples, seed)
         more: dict[str, Any] = {"allow": allow, "resamples": resamples, "seed": seed}
         targets = _differences(run_path(base), runs, more, raw=raw)
-    decided = tuple(_decided(parsed, targets))
-    notes = [note for target in targets for note in target.notes]
-    if any(one.labels for one in decided):
-        notes += filter(None, [target.unlabeled for target in targets])
+    decided = _decided(parsed, targets)
     manifest = targets[0].manifest
     return CheckedAssertions(
-        decided,
-        notes=tuple(dict.fromkeys(notes)),
+        tuple(decided),
+        notes=tuple(dict.fromkeys(note for target in targets for note in target.notes)),
         run=str(run_path(run)),
         base="" if base is None else str(run_path(base)),
         model=manifest.shown_model,
@@ -381,7 +376,7 @@ def _run_target(path: Path, *, raw: bool) -> _Target:
         lambda: {(d.name, d.where): (d, None) for d in plan.numbers(job, settings, None, None)},
         labels={(e.name, e.where): count for e, count in labeled if count},
         judge_alone="labels do not correct it" if numbers else "",
-        unlabeled=unlabeled_sentence(numbers),
+        notes=unlabeled_notes(numbers),
     )
 
 
@@ -456,20 +451,10 @@ def _differences(
         labels = {(e.name, e.where): count for e, count in labeled if count}
         alone = "labels do not correct it" if all(both) else "only one of the runs has labels"
         found = [e for e, _ in labeled]
+        notes = [*compared.notes, *(unlabeled_notes([*both[0], *both[1]]) if all(both) else ())]
         shown = plan, str(path), manifest, shared, found, (), differences
         declared = partial(declared_pairs, plan, sides)
-        targets.append(
-            _Target(
-                *shown,
-                declared,
-                True,
-                same,
-                labels,
-                alone * any(both),
-                compared.notes,
-                unlabeled_sentence([*both[0], *both[1]]),
-            )
-        )
+        targets.append(_Target(*shown, declared, True, same, labels, alone * any(both), notes))
     if not targets:
         raise InputError(f"{base} has no run of a protocol that {runs[0].parent} has")
     return targets

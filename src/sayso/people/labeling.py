@@ -366,9 +366,7 @@ def columns_text(kind: Kind) -> str:
 
 
 def export_labels(run: Path, place: Path, *, force: bool = False) -> int:
-    """Write all labels of a run, and what people passed over, to a file; return how many rows.
-
-    Raises InputError.
+    """Write all labels of a run and what people passed over; return how many. Raises InputError.
 
     Nothing is written into the run, so that a copy that cannot be written is exported too.
     """

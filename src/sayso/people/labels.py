@@ -273,25 +273,20 @@ class LabelStore:
     Open with :meth:`open`, or with :meth:`read` where nothing is written.
     """
 
-    def __init__(self, path: Path, db: sqlite3.Connection, *, written: bool = False) -> None:
+    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
         self.path = path
         self._db = db
-        self._opened = self._file() if written else None
-
-    def _file(self) -> tuple[int, int]:
-        """Return which file lies now at the place of this one: (0, 0) if none does."""
-        with contextlib.suppress(OSError):
-            stat = self.path.stat()
-            return stat.st_dev, stat.st_ino
-        return 0, 0
+        self._opened = path.stat()
 
     def _check_place(self) -> None:
         """Refuse to write to a file that lies in no folder any more. Raises LabelStoreError."""
-        if self._opened and self._file() != self._opened:
-            raise LabelStoreError(
-                f"{self.path} was deleted or replaced since it was opened: end sayso label with "
-                "Ctrl+C, and repeat its command"
-            )
+        with contextlib.suppress(OSError):
+            if os.path.samestat(self.path.stat(), self._opened):
+                return
+        raise LabelStoreError(
+            f"{self.path} was deleted or replaced since it was opened: end sayso label with "
+            "Ctrl+C, and repeat its command"
+        )
 
     @staticmethod
     def exists(run: Path) -> bool:
@@ -322,7 +317,7 @@ class LabelStore:
             except BaseException:
                 db.close()
                 raise
-        return cls(path, db, written=True)
+        return cls(path, db)
 
     @classmethod
     def read(cls, run: Path) -> LabelStore:
@@ -466,17 +461,15 @@ class LabelStore:
         said = [one for one in (*self._current(), *self.passed_over()) if one.stage == stage]
         labeled = {one.item for one in said if not one.skipped}
         skipped = {one.item for one in said if one.skipped not in ("", PASSED)} - labeled
-        passed = {one.item for one in said if one.skipped == PASSED} - labeled - skipped
-        return len(skipped), len(passed)
+        return len(skipped), len({one.item for one in said} - labeled - skipped)
 
     def passed_over(self) -> list[PersonLabel]:
         """Return the items that nobody labeled or skipped and whose annotator went on to a later.
 
         They are as if skipped, for the reason ``PASSED``.
         """
-        current = self._current()
-        answered = {(one.annotator, one.item) for one in current}
-        said = {one.item for one in current}
+        answered = {(one.annotator, one.item) for one in self._current()}
+        said = {item for _, item in answered}
         with _sqlite_errors(self.path):
             rows = self._db.execute(
                 "SELECT design, annotator, kind, stage, target, asked, stratum FROM assigned JOIN "
@@ -489,11 +482,8 @@ class LabelStore:
                 reached.add((design, annotator))
             elif (design, annotator) in reached and item not in said:
                 verdict = verdict_of_person(item, annotator, {"skipped": PASSED})
-                passed.append(
-                    PersonLabel(
-                        verdict, item.kind, item.stage, stratum, design=design, skipped=PASSED
-                    )
-                )
+                label = PersonLabel(verdict, item.kind, item.stage, stratum, design=design)
+                passed.append(msgspec.structs.replace(label, skipped=PASSED))
         return passed
 
     def _current(self) -> list[PersonLabel]:
@@ -934,9 +924,8 @@ def merge_labels(store: LabelStore, labels: Sequence[PersonLabel]) -> MergedLabe
     for label in labels:
         key = label.annotator, label.item
         there = held.get(key)
-        if there is not None and (there.verdict, there.skipped) == (label.verdict, label.skipped):
-            continue
-        if there is not None and label.skipped == PASSED:
+        same = there and (there.verdict, there.skipped) == (label.verdict, label.skipped)
+        if there is not None and (same or label.skipped == PASSED):
             continue
         if there is not None and there.skipped != PASSED and there.time > label.time:
             older += 1

@@ -31,7 +31,6 @@ from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
 NumberName = tuple[str, Slice]
 #: what a judge did to a number that it did not move
 NO_EFFECT = "no different"
-UNKNOWN = "unknown"
 #: drawn items without a verdict of people, and what people did
 UNLABELED = (
     ("skipped", "skipped"), ("passed_over", "passed over"), ("cannot_tell", "could not judge"),
@@ -92,7 +91,7 @@ def corrected_table(numbers: Sequence[CorrectedNumber], words: Words) -> NumberT
         "labels alone": lambda one: one.alone,
         "judge made it": judge_effect,
     }
-    if unlabeled_sentence(numbers):
+    if unlabeled_notes(numbers):
         columns["unlabeled"] = lambda one: f"{sum(getattr(one, of) for of, _ in UNLABELED):,}"
     rows = {
         (words.metrics.named(one.raw.name).titled, words.of(one.raw.where)): one for one in numbers
@@ -125,7 +124,7 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
     ):
         if most := max(getattr(one, of) for one in numbers):
             texts.append(f"Left out of a number: up to {most:,} {what}")
-    texts += filter(None, [unlabeled_sentence(numbers)])
+    texts += unlabeled_notes(numbers)
     chosen = sum(not one.drawn for one in numbers)
     if chosen:
         texts.append(
@@ -136,16 +135,12 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
     return texts
 
 
-def unlabeled_sentence(numbers: Sequence[CorrectedNumber]) -> str:
-    """Return of how many drawn items people gave no verdict; "" if of none."""
+def unlabeled_notes(numbers: Sequence[CorrectedNumber]) -> list[str]:
+    """Return of how many drawn items people gave no verdict; nothing if of none."""
     most = {what: max((getattr(one, of) for one in numbers), default=0) for of, what in UNLABELED}
-    counts = [f"{what} up to {count:,}" for what, count in most.items() if count]
-    if not counts:
-        return ""
-    return (
-        f"Of the drawn items behind a number, people {in_one_phrase(counts)}: if these are the "
-        "hard ones, the corrected numbers are wrong."
-    )
+    counts = in_one_phrase([f"{what} up to {most[what]:,}" for what in most if most[what]])
+    told = f"Of the drawn items behind a corrected number, people {counts}: if these are the hard "
+    return [f"{told}ones, corrected numbers are wrong."] if counts else []
 
 
 def halving_sentence(one: CorrectedNumber, words: Words) -> str:
@@ -188,7 +183,7 @@ def judge_effect(one: CorrectedNumber) -> str:
     if size in (nothing, f"<{nothing[:-1]}1"):
         return NO_EFFECT
     if one.effect is None or one.effect.low is None:
-        return UNKNOWN
+        return "unknown"
     said = f"{'higher' if gap > 0 else 'lower'} by {size}{unit}"
     return said if _is_clear(one) else f"({said})"
 
