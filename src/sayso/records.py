@@ -233,6 +233,8 @@ class Alternative(msgspec.Struct, frozen=True, gc=False):  # there are millions 
 EMPTY_TEXT = "the reply's text is empty, and kept as an answer"
 #: how ``finish`` begins where a server ended an answer for a reason of its own, which follows
 OTHER_END = "other: "
+#: the kind of log-probabilities that a server gave: whether a temperature is in them, few state
+ENDPOINT = "endpoint"
 #: a log-probability from here on is no value: servers write -9999 for one that they do not know
 UNKNOWN_LOGPROB = -1000.0
 

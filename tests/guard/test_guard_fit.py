@@ -402,7 +402,7 @@ def test_a_run_without_the_score_says_why(tmp_path: Path) -> None:
     rows = [{"question": f"Who is {n}?", "gold": f"A{n}"} for n in range(12)]
     rows += [{"question": f"Who was {n}?", "answerable": False} for n in range(3)]
     common: dict[str, Any] = {"data": rows, "report": False, "cache": tmp_path / "cache"}
-    with endpoint(lambda body: "A1", logprob=-0.5) as url:
+    with endpoint(lambda body: "A1", lambda body: -0.5 * body["temperature"]) as url:
         common["model"] = f"{url}#m"
         plain, bare = (
             sayso.run(
@@ -412,7 +412,7 @@ def test_a_run_without_the_score_says_why(tmp_path: Path) -> None:
         )
     assert any("run --set elicit=true" in text for text in plain.manifest.notices)
     assert not any("log-probabilities" in text for text in bare.manifest.notices)
-    with pytest.raises(InputError, match=r"endpoint's .* not scored.*token_logprobs.*num_sets"):
+    with pytest.raises(InputError, match=r"endpoint's .*model's own.*token_logprobs.*num_sets"):
         fit_guard(tmp_path / "both", Selection(score="perplexity"))
     for score in ("", "perplexity"):
         with pytest.raises(InputError, match="--for declining, which computes no scores"):

@@ -81,7 +81,7 @@ def test_the_paper_s_prompts_reach_page_and_comparison_on_two_models(
         return "Zagreb" if len(json.dumps(body)) % 2 else "I do not know."
 
     assert asked(tmp_path, protocol, "--prompts paper") == 0
-    with endpoint(say, logprob=-0.5) as address:
+    with endpoint(say, lambda body: -0.5) as address:
         assert asked(tmp_path, protocol, "--prompts paper", f"{address}#m") == 0
     runs = [str(path) for path in sorted(tmp_path.glob(f"{protocol}-*"))]
     assert cli.execute(["compare", *runs]) == 0

@@ -11,10 +11,13 @@ from typing import Any
 
 
 @contextmanager
-def endpoint(say: Callable[[dict[str, Any]], str], logprob: float | None = None) -> Iterator[str]:
+def endpoint(
+    say: Callable[[dict[str, Any]], str],
+    logprob: Callable[[dict[str, Any]], float] | None = None,
+) -> Iterator[str]:
     """Serve a model that answers with ``say`` of a request's body, and return its address.
 
-    With ``logprob`` each word of the answer is a token of that log-probability.
+    With ``logprob`` each word of the answer is a token of the log-probability that it returns.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -27,7 +30,8 @@ def endpoint(say: Callable[[dict[str, Any]], str], logprob: float | None = None)
             }
             if logprob is not None and body.get("logprobs"):
                 words = str(choice["message"]["content"]).split()  # type: ignore[index]
-                tokens = [{"token": word, "logprob": logprob, "top_logprobs": []} for word in words]
+                value = logprob(body)
+                tokens = [{"token": word, "logprob": value, "top_logprobs": []} for word in words]
                 choice["logprobs"] = {"content": tokens}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             sent = json.dumps(

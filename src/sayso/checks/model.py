@@ -528,7 +528,7 @@ def _first_test(warm: Mapping[str, Sequence[Drawn]]) -> Tail:
 
 
 #: what becomes of an endpoint's log-probabilities (docs/endpoints.md)
-NOT_OWN = "kept and exported; scores take only those known to be the model's own (hf:, gguf:)"
+NOT_OWN = "a run scores them as far as its answers show that they are the model's own"
 
 
 def logprobs(engine: Engine, drawn: DrawnReplies, first: Generation) -> ModelFinding:

@@ -197,9 +197,9 @@ def _check_has(score: str, rows: FormRows, columns: Iterable[str]) -> None:
     """Refuse a score that a run lacks, and say why. Raises InputError."""
     if why := rows.reasons.get(score):
         raise InputError(
-            f"--score {score}: this run has none ({why}). An endpoint's log-probabilities are not "
-            "scored: fit on a file with token_logprobs that your own program logged, or name one "
-            f"of {', '.join(columns)}"
+            f"--score {score}: this run has none ({why}). Where an endpoint's log-probabilities "
+            "are not known to be the model's own, fit on a file with token_logprobs that your own "
+            f"program logged, or name one of {', '.join(columns)}"
         )
 
 

@@ -214,7 +214,8 @@ class Toolbox:
         if not engine.capabilities.force:
             self._notices.append(
                 f"{engine.name} cannot score given text token by token, so no log-probabilities "
-                "were added; that needs a model in this process (hf:NAME)"
+                "were added to those that came with answers; that needs a model in this process "
+                "(hf:NAME)"
                 + ("" if self.asks else "; for its confidence: score --ask, run --set elicit=true")
             )
         if self.asks:

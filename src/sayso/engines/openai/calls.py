@@ -24,7 +24,6 @@ import msgspec
 from sayso.engines.engine import Counts
 from sayso.engines.openai.endpoint import Endpoint, EndpointOptions, explain, fault_words, safe_line
 from sayso.engines.openai.reply import (
-    ENDPOINT,
     Fault,
     Reply,
     broken_inside,
@@ -43,7 +42,7 @@ from sayso.engines.openai.request import (
 )
 from sayso.engines.openai.wire import Wire
 from sayso.engines.prices import Price
-from sayso.records import Generation, InputError, Request
+from sayso.records import ENDPOINT, Generation, InputError, Request
 
 T = TypeVar("T")
 #: a request's index with its generation

@@ -23,7 +23,15 @@ from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
 from sayso.harmless import json_kind, printable
 from sayso.prompts.thoughts import split_thoughts
-from sayso.records import EMPTY_TEXT, OTHER_END, UNKNOWN_LOGPROB, Generation, Request, Usage
+from sayso.records import (
+    EMPTY_TEXT,
+    ENDPOINT,
+    OTHER_END,
+    UNKNOWN_LOGPROB,
+    Generation,
+    Request,
+    Usage,
+)
 
 # ---- bytes, as many as anyone should take
 
@@ -644,10 +652,6 @@ def _margins(tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...] | None:
 
 
 # ---- records
-
-#: Log-probabilities as the endpoint gives them: whether temperature and truncation are already in
-#: them differs between servers and is stated by few, so they are never called the model's own.
-ENDPOINT = "endpoint"
 
 
 def choice_records(

@@ -51,7 +51,7 @@ from sayso.protocols.declared import (
 from sayso.protocols.passages import OTHER_PASSAGE, WITHOUT_PASSAGE
 from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import count_draws, why_alike
-from sayso.protocols.protocol import Beside, ComparedRun, Run
+from sayso.protocols.protocol import Beside, ComparedRun, Run, rows_if_any
 from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.rows import (
     FATES,
@@ -74,6 +74,7 @@ from sayso.protocols.selective.settings import (
 )
 from sayso.protocols.shares import ones, share_of_rows
 from sayso.records import (
+    ENDPOINT,
     Estimate,
     Generation,
     Signature,
@@ -181,6 +182,7 @@ def signed_form(run: Run, settings: Settings, form: str, estimate: Estimate) -> 
 def _signature(run: Run, settings: Settings, form: str) -> Signature:
     """Return every setting that made the numbers of a form."""
     s = settings
+    given = run.once(("endpoint", form), partial(_of_endpoint, run, form))
     return run.signature(
         form=form,
         draws=f"{s.draws.k}@T{s.draws.temperature:g}",
@@ -193,10 +195,23 @@ def _signature(run: Run, settings: Settings, form: str) -> Signature:
         **({"p_true": f"{s.p_true.examples}-examples"} if s.p_true.examples else {}),
         **({"asked": asked_more(s)} if asked_more(s) else {}),
         **({"context": s.context} if s.context != "given" else {}),
+        **({"logprobs": ENDPOINT} if given else {}),
         abstained=s.abstained,
         cuts=cuts_of(s),
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
     )
+
+
+class _Kind(msgspec.Struct, frozen=True):
+    """An answer, by the kind of its log-probabilities alone."""
+
+    logprob_kind: str | None = None
+
+
+def _of_endpoint(run: Run, form: str) -> bool:
+    """Tell whether an endpoint gave the log-probabilities of a form's answers."""
+    answers = rows_if_any(run, f"generations/{form}", _Kind)
+    return any(one.logprob_kind == ENDPOINT for one in answers)
 
 
 def asked_more(settings: Settings) -> str:

@@ -17,7 +17,9 @@ from sayso.protocols.selective.asks import SHOWN, SHOWN_DRAWS, requests
 from sayso.protocols.selective.rows import ungraded
 from sayso.protocols.selective.scoring import (
     keep_metrics,
+    named_own,
     open_further,
+    own_logprobs,
     read_states,
     scored_facts,
     scores_of,
@@ -25,7 +27,7 @@ from sayso.protocols.selective.scoring import (
     tools_of,
     words_scores,
 )
-from sayso.protocols.selective.settings import FORMS, Settings
+from sayso.protocols.selective.settings import FORMS, NO_SCORES, Settings
 from sayso.records import Content, Question, Request, Score, Verdict
 
 
@@ -45,6 +47,8 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
     if getattr(reader, "needs_golds", True) and any(map(ungraded, run.questions)):
         reader = StanceReader(reader)
     draws = draws_by_question(stored_answers(run, "draws"))
+    own, told = own_logprobs(stored_answers(run, "short"), draws)
+    draws = {question: named_own(some, own) for question, some in draws.items()}
     examples = None
     if settings.p_true.examples:
         answers = stored_answers(run, SHOWN)
@@ -64,7 +68,8 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
             continue
         if run.judge.name != "rules":
             run.grade(f"{stage}-rules", items, RulesJudge())  # a second answer metric
-        facts, dry = scored_facts(stage, generations, spans, by_id), run.rehearses is not None
+        generations, dry = named_own(generations, own), run.rehearses is not None
+        facts = scored_facts(stage, generations, spans, by_id)
         scorers = tools_of(run, settings)._replace(examples=examples)
         scores = [
             *words_scores(generations, verdicts, by_id),
@@ -73,7 +78,8 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
         ]
         run.write(f"scores/{stage}", scores, Score)
         keep_metrics(stage, facts, run, settings)
-    run.tell(examples.notices if examples is not None else [])
+    scored = settings.scores != NO_SCORES
+    run.tell([*filter(None, [told] * scored), *(examples.notices if examples else [])])
 
 
 def _judged(stage: str, request: Request, settings: Settings) -> bool:

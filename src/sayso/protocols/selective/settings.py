@@ -96,6 +96,9 @@ class PTrue:
 class Settings(ProtocolSettings):
     """Every choice of the protocol, with the paper's default where it has one."""
 
+    #: ``logprobs``: an endpoint's are scored only as far as they are the model's own
+    FREE = ("model", "data", "ci", "logprobs")
+
     want: Literal["both", "declining", "scores"] = collect_field(
         "both",
         "what the run is for. declining: does it decline what it cannot answer? One request a "
