@@ -71,7 +71,9 @@ def test_a_run_of_each_protocol_measures_as_it_did(protocol: str, tmp_path: Path
         if old is None:
             assert e.name == "answer_count"  # new since 0.2.0
             continue
-        assert (now.value, now.low, now.high) == pytest.approx((old.value, old.low, old.high))
+        assert now.value == pytest.approx(old.value)
+        if not e.name.startswith("auroc"):  # whose intervals hold with heavy tails now
+            assert (now.low, now.high) == pytest.approx((old.low, old.high))
     assert RunFolder.open(run).read(f"metrics/{protocol}", Estimate) == list(result.estimates)
 
 

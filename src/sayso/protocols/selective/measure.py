@@ -205,6 +205,7 @@ def _signature(run: Run, settings: Settings, form: str) -> Signature:
 class _Kind(msgspec.Struct, frozen=True):
     """An answer, by the kind of its log-probabilities alone."""
 
+    id: str
     logprob_kind: str | None = None
 
 
