@@ -345,6 +345,32 @@ def resampled(
     return on_scale(value, max(error, least), degrees, limits)
 
 
+def with_one_more(
+    value: Value,
+    replicates: Array,
+    clusters: int,
+    limits: tuple[float, float],
+    seen: float,
+    more: tuple[float, float],
+) -> Ends:
+    """Return the interval of a ranking: that of its resamples, and with one more answer at random.
+
+    ``more`` are the mean and the variance of where that answer would stand, ``seen`` how many
+    independent ones there are.
+    """
+    error = spread(replicates, clusters)
+    if value is None or error is None or error <= 1e-12:
+        return NONE
+    degrees, (mean, variance) = min(clusters - 1.0, seen), more
+    low, high = on_scale(value, error, degrees, limits)
+    moved = (seen * value + mean) / (seen + 1)
+    wider = math.sqrt((seen * error) ** 2 + variance + (value - mean) ** 2) / (seen + 1)
+    least, most = on_scale(moved, wider, degrees, limits)
+    if low is None or high is None or least is None or most is None:
+        return low, high
+    return min(low, least), max(high, most)
+
+
 def worth(sizes: Array) -> float:
     """Return how many equal clusters those of these sizes are worth (Kish 1965)."""
     return float(sizes.sum() ** 2 / (sizes**2).sum()) if sizes.any() else 0.0
@@ -485,11 +511,9 @@ def auroc_range(run: Run, score: Any, wrong: Any, clusters: Any, group: Any = No
     value, weights = float(won.sum()) / total, run.weights(count)
     ordered, every = (between(table, bad, unit, count) for table in (won, same))
     drawn = over(((weights @ ordered) * weights).sum(1), ((weights @ every) * weights).sum(1))
-    sides = (t.sum(axis=axis) for t in (ordered, every - ordered) for axis in (0, 1))
-    freedom = min(worth(side) for side in sides) - 1
-    ends = resampled(value, drawn, count, (0.0, 1.0), max(freedom, 1.0))
-    if (not 0 < value < 1 or freedom < 4) and spread(drawn, count) is not None:
-        size = min(worth(every.sum(axis=axis)) for axis in (0, 1))
+    size = min(worth(every.sum(axis=axis)) for axis in (0, 1))
+    ends = with_one_more(value, drawn, count, (0.0, 1.0), size, (0.5, 1 / 12))
+    if not 0 < value < 1 and spread(drawn, count) is not None:
         ends = exact(value * size, size)
     if x.min() == x.max() or (ends[0] is not None and ends[1] - ends[0] >= 0.99):
         ends = NONE
@@ -1768,20 +1792,17 @@ def _ranked(
 
 
 def prr_range(run: Run, score: Array, wrong: Array, clusters: Any) -> Range:
-    """Return PRR with its interval; none where one or two entities decide, or one too wide."""
+    """Return PRR with its interval; none that is too wide."""
     value = prr(score, wrong)
     if value is None:
         return Range(None, None, None, None, None)
     unit, count = units(clusters)
     same, bad = pairs(wrong, clusters)
-    high, low = score[bad][:, None], score[~bad][None, :]
-    won = (high > low) + 0.5 * (high == low)
-    ordered, every = (between(table, bad, unit, count) for table in (won, same))
-    sides = (t.sum(axis=axis) for t in (ordered, every - ordered) for axis in (0, 1))
-    freedom = min(worth(side) for side in sides) - 1
+    every = between(same, bad, unit, count)
+    size = min(worth(every.sum(axis=axis)) for axis in (0, 1))
     drawn = _prr_draws(score, wrong, run.weights(count)[:, unit])
-    ends = resampled(value, drawn, count, (-math.inf, 1.0), max(freedom - 1, 1.0))
-    if freedom <= 1 or ends[0] is None or ends[1] - ends[0] > 3:
+    ends = with_one_more(value, drawn, count, (-math.inf, 1.0), size, (0.0, 1.0))
+    if ends[0] is None or ends[1] - ends[0] > 3:
         ends = NONE
     return Range(value, *ends, None, None)
 
@@ -1983,7 +2004,7 @@ def _cross_fitted(
     fold = np.random.default_rng(run.settings["ci_seed"]).permutation(count) % folds
     weights = np.concatenate([np.ones((1, count)), run.weights(count)[:200]])
     member = np.eye(folds)[fold]
-    tables, by_clusters = [], []
+    tables = []
     for name, score in scores.items():
         use = ~(np.isnan(score) | np.isnan(wrong))
         same, bad = pairs(wrong[use] == 1, unit[use], kinds[name][use])
@@ -1991,7 +2012,6 @@ def _cross_fitted(
         high, low = x[bad][:, None], x[~bad][None, :]
         won = ((high > low) + 0.5 * (high == low)) * same
         own = [between(t, bad, unit[use], count) for t in (won, same)]
-        by_clusters.append(own)
         tables.append(
             [[member.T @ (w[:, None] * t * w[None, :]) @ member for w in weights] for t in own]
         )
@@ -2018,19 +2038,16 @@ def _cross_fitted(
         return Range(None, None, None, None, None)
     used = np.unique(chosen_first[chosen_first >= 0])
     most = max(used.tolist(), key=lambda place: int((chosen_first == place).sum()))
-    won, same = by_clusters[most]
-    sides = (t.sum(axis=axis) for t in (won, same - won) for axis in (0, 1))
-    freedom = min(worth(side) for side in sides) - 1
-    ends = resampled(value, np.array(values[1:]), count, (0.0, 1.0), max(freedom, 1.0))
+    some = np.any([~np.isnan(score) for score in scores.values()], axis=0)
+    held = some & ~np.isnan(wrong)
+    kind = kinds[list(scores)[most]]
+    all_pairs, bad = pairs(wrong[held] == 1, unit[held], kind[held])
+    clustered = between(all_pairs, bad, unit[held], count)
+    size = min(worth(clustered.sum(axis=axis)) for axis in (0, 1))
+    ends = with_one_more(value, np.array(values[1:]), count, (0.0, 1.0), size, (0.5, 1 / 12))
     i, j = np.indices(chosen_first.shape)
     total = table[chosen_first, 1, 0, i, j][chosen_first >= 0].sum()
-    if not 0 < value < 1 or freedom < 4:
-        some = np.any([~np.isnan(score) for score in scores.values()], axis=0)
-        held = some & ~np.isnan(wrong)
-        kind = kinds[list(scores)[most]]
-        all_pairs, bad = pairs(wrong[held] == 1, unit[held], kind[held])
-        clustered = between(all_pairs, bad, unit[held], count)
-        size = min(worth(clustered.sum(axis=axis)) for axis in (0, 1))
+    if not 0 < value < 1:
         ends = exact(value * size, size)
     return Range(value, *ends, round(2 * value * total) / 2, float(total))
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 SHORTEST_KEY = 8
 _WORD = re.compile(r"[a-z]{1,15}")
 #: variables whose values are sent to a hub or an endpoint
-_SENT = re.compile(r"HF_TOKEN|HUGGING_FACE_HUB_TOKEN|\w*_API_KEY\w*")
+_SENT = re.compile(r"HF_TOKEN|HUGGING_FACE_HUB_TOKEN|OPENAI_API_KEY|SAYSO_API_KEY\w*")
 #: how a web page names characters
 _NAMED = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos"}
 #: how a spelling of a character other than itself begins
@@ -72,7 +72,7 @@ def sent_secrets() -> tuple[str, ...]:
     """Return the tokens, keys and logins of proxies that the environment has."""
     found: list[str] = []
     for name, value in os.environ.items():
-        if _SENT.fullmatch(name):
+        if _SENT.fullmatch(name) or name.endswith("_API_KEY"):
             found.append(value.strip())
         elif name.lower().endswith("_proxy") and "@" in value:
             login = unquote(value.rpartition("@")[0].rpartition("://")[2])
