@@ -85,7 +85,7 @@ def test_the_openai_example_decides(logprob: float, said: str, tmp_path: Path) -
     code, _ = blocks(GUARD, "python")
     assert sum(bool(line.strip()) for line in code.splitlines()) <= 12
     saved(tmp_path)
-    with endpoint(lambda body: "Jane Austen wrote it", logprob) as address:
+    with endpoint(lambda body: "Jane Austen wrote it", lambda body: logprob) as address:
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False,
             env={**os.environ, "OPENAI_BASE_URL": address, "OPENAI_API_KEY": "none"},

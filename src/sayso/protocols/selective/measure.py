@@ -202,7 +202,7 @@ def _signature(run: Run, settings: Settings, form: str) -> Signature:
     )
 
 
-class _Kind(msgspec.Struct, frozen=True):
+class _LogprobKind(msgspec.Struct, frozen=True):
     """An answer, by the kind of its log-probabilities alone."""
 
     id: str
@@ -211,7 +211,7 @@ class _Kind(msgspec.Struct, frozen=True):
 
 def _of_endpoint(run: Run, form: str) -> bool:
     """Tell whether an endpoint gave the log-probabilities of a form's answers."""
-    answers = rows_if_any(run, f"generations/{form}", _Kind)
+    answers = rows_if_any(run, f"generations/{form}", _LogprobKind)
     return any(one.logprob_kind == ENDPOINT for one in answers)
 
 
