@@ -128,7 +128,7 @@ def layer_of(module: str) -> str:
 
 
 def _loaded_late(module: str) -> Iterator[str]:
-    """Yield what a module loads by its name: through ``Later`` and ``import_module``.
+    """Yield what a module loads by its name: through ``import_module``.
 
     A name stands written out, behind ``__name__``, or in a table of the module.
     """
@@ -136,7 +136,7 @@ def _loaded_late(module: str) -> Iterator[str]:
     for call in ast.walk(tree):
         if not (isinstance(call, ast.Call) and call.args and isinstance(call.func, ast.Name)):
             continue
-        if call.func.id not in ("Later", "import_module"):
+        if call.func.id != "import_module":
             continue
         match call.args[0]:
             case ast.Constant(value=str(name)):

@@ -17,16 +17,14 @@ import configparser
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from sayso.later import Later
+from sayso.later import later
 
-if TYPE_CHECKING:
+with later(__name__):  # loaded when an assertion is tested
     from sayso.assertions import written
-else:  # loaded when an assertion is tested
-    written = Later("sayso.assertions.written")
 
 FILE = "sayso.ini"
 MARKER = "sayso"

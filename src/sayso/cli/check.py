@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
 from sayso.harmless import plain_json
-from sayso.later import Later
+from sayso.later import later
 from sayso.options import (
     CacheOptions,
     JudgingOptions,
@@ -23,22 +23,16 @@ from sayso.options import (
 from sayso.records import InputError
 
 if TYPE_CHECKING:
+    from sayso.runs.judge import JudgeOptions
+with later(__name__):  # loaded when something is checked
     from sayso.checks import judge as judges
     from sayso.checks import model as models
     from sayso.cli import printing, progress
     from sayso.judges import reliability
-    from sayso.report import terminal
     from sayso.runs import costs
     from sayso.runs import judge as judge_options
     from sayso.runs import result as outcome
-    from sayso.runs.judge import JudgeOptions
     from sayso.storage import cache
-else:  # loaded when something is checked
-    judges, models = Later("sayso.checks.judge"), Later("sayso.checks.model")
-    printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
-    reliability, terminal = Later("sayso.judges.reliability"), Later("sayso.report.terminal")
-    costs, judge_options = Later("sayso.runs.costs"), Later("sayso.runs.judge")
-    outcome, cache = Later("sayso.runs.result"), Later("sayso.storage.cache")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

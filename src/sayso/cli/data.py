@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import cyclopts
 import msgspec
@@ -25,7 +25,7 @@ from sayso.datasets.uncle import published_records
 from sayso.harmless import line
 from sayso.judges.contradiction import contradicts
 from sayso.judges.rules.judge import declines
-from sayso.later import Later
+from sayso.later import later
 from sayso.options import like, option
 from sayso.protocols import protocol_named
 from sayso.protocols.prompt_folder import README, write_prompt_folder
@@ -33,11 +33,9 @@ from sayso.records import Generation, Gold, InputError, Question, Verdict
 from sayso.storage.run_folder import RunFolder
 from sayso.wikidata.quality import KINDS, card_near, findings
 
-if TYPE_CHECKING:
+with later(__name__):
     from sayso.inspect_ai_tools import logs as inspect_logs
     from sayso.runs import export as exporting
-else:
-    exporting, inspect_logs = Later("sayso.runs.export"), Later("sayso.inspect_ai_tools.logs")
 
 data_app = cyclopts.App(
     name="data",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sayso import harmless
-from sayso.later import Later
+from sayso.later import later
 from sayso.options import (
     OPTIONS,
     AskingOptions,
@@ -27,16 +27,13 @@ from sayso.options import (
 from sayso.records import InputError
 
 if TYPE_CHECKING:
+    from sayso.report.formats import Wanted
+    from sayso.runs.job import Job
+with later(__name__):  # loaded when a command is carried out
     from sayso.datasets import own_table
     from sayso.report import formats
-    from sayso.report.formats import Wanted
     from sayso.runs import job as jobs
     from sayso.runs import recorded
-    from sayso.runs.job import Job
-else:  # loaded when a command is carried out
-    own_table, recorded = Later("sayso.datasets.own_table"), Later("sayso.runs.recorded")
-    formats = Later("sayso.report.formats")
-    jobs = Later("sayso.runs.job")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -6,27 +6,23 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import cyclopts
 from cyclopts import Parameter
 
 from sayso.cli.commands import OPTIONS, help_examples, with_options
 from sayso.guard.choices import GuardChoices, Selection, WatchOptions
-from sayso.later import Later
+from sayso.later import later
 from sayso.options import option
 from sayso.records import InputError
 
-if TYPE_CHECKING:
+with later(__name__):  # loaded when a guard is fitted or a log is watched
     from sayso.cli import printing
     from sayso.guard import events
     from sayso.guard import fit as fitting
     from sayso.guard import watch as watching
     from sayso.report import numbers
-else:  # loaded when a guard is fitted or a log is watched
-    printing, numbers = Later("sayso.cli.printing"), Later("sayso.report.numbers")
-    fitting, watching = Later("sayso.guard.fit"), Later("sayso.guard.watch")
-    events = Later("sayso.guard.events")
 
 guard_app = cyclopts.App(
     name="guard",

@@ -6,28 +6,23 @@ import contextlib
 import dataclasses
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
-from sayso.later import Later
+from sayso.later import later
 from sayso.options import option
 from sayso.people.choices import LabelChoices
 from sayso.records import InputError
 
-if TYPE_CHECKING:
+with later(__name__):  # loaded when somebody labels
     from sayso.cli import printing
     from sayso.people import agreement as agreements
     from sayso.people import labeling as labelings
     from sayso.people import labels as stores
     from sayso.people import server as servers
     from sayso.report import sheet
-else:  # loaded when somebody labels
-    printing = Later("sayso.cli.printing")
-    labelings, servers = Later("sayso.people.labeling"), Later("sayso.people.server")
-    stores, sheet = Later("sayso.people.labels"), Later("sayso.report.sheet")
-    agreements = Later("sayso.people.agreement")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

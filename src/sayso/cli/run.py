@@ -15,20 +15,18 @@ from cyclopts import Parameter
 
 from sayso.cli.commands import OPTIONS, help_examples, with_options
 from sayso.cli.flags import AssertFlags, CompareFlags, FigureFlags, GateFlags, RunFlags, ShownFlags
-from sayso.later import Later
+from sayso.later import later
 from sayso.options import OptionField, fields_of
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol
 from sayso.records import InputError
 
 if TYPE_CHECKING:
+    from sayso.assertions.check import CheckedAssertions
+with later(__name__):
     from sayso.assertions import check as checking
     from sayso.assertions import written
-    from sayso.assertions.check import CheckedAssertions
     from sayso.cli import running
-else:
-    checking, written = Later("sayso.assertions.check"), Later("sayso.assertions.written")
-    running = Later("sayso.cli.running")
 
 run_app = cyclopts.App(
     name="run",

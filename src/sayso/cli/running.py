@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from rich.console import Console
@@ -20,7 +20,7 @@ from sayso.cli.flags import CompareFlags, FigureFlags, RunFlags, ShownFlags
 from sayso.cli.printing import note_figures, print_note, tell
 from sayso.cli.progress import Bars
 from sayso.harmless import line
-from sayso.later import Later
+from sayso.later import later
 from sayso.options import change
 from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Unsuited
@@ -45,18 +45,13 @@ from sayso.storage.atomic import can_write, place_inside
 from sayso.storage.run_folder import FIGURES, RunFolder
 from sayso.train.result import is_training, read_training
 
-if TYPE_CHECKING:
+with later(__name__):  # few runs need them
     from sayso.people import corrected as people
     from sayso.report import corrected
     from sayso.runs import texts as recorded_texts
     from sayso.studies import report as study_report
     from sayso.studies import results as study_results
     from sayso.train import report as training_report
-else:  # few runs need them
-    recorded_texts = Later("sayso.runs.texts")
-    people, corrected = Later("sayso.people.corrected"), Later("sayso.report.corrected")
-    study_report, study_results = Later("sayso.studies.report"), Later("sayso.studies.results")
-    training_report = Later("sayso.train.report")
 
 
 def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
 from sayso.cli.flags import FigureFlags, ShownFlags
-from sayso.later import Later
+from sayso.later import later
 from sayso.options import (
     CacheOptions,
     JudgingOptions,
@@ -22,17 +22,13 @@ from sayso.options import (
 )
 
 if TYPE_CHECKING:
+    from sayso.score_files.score import FileScores
+with later(__name__):  # loaded when a file is scored
     from sayso.cli import printing, progress
     from sayso.datasets import columns
     from sayso.report import numbers
     from sayso.score_files import page
     from sayso.score_files import score as scoring
-    from sayso.score_files.score import FileScores
-else:  # loaded when a file is scored
-    printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
-    numbers = Later("sayso.report.numbers")
-    page, scoring = Later("sayso.score_files.page"), Later("sayso.score_files.score")
-    columns = Later("sayso.datasets.columns")
 
 Format = Literal["rows", "harness", "inspect", "batch", "promptfoo", "deepeval"]
 Position = Literal["last_prompt", "second_last_answer", "last_answer"]

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from sayso.cli.commands import own_first, with_options
 from sayso.cli.flags import StudyFlags, StudyKeys
-from sayso.later import Later
+from sayso.later import later
 
-if TYPE_CHECKING:
+with later(__name__):
     from sayso.cli import studying
-else:
-    studying = Later("sayso.cli.studying")
 
 
 def _study(

@@ -6,27 +6,22 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
 from sayso.harmless import printable
-from sayso.later import Later
+from sayso.later import later
 from sayso.options import option
 from sayso.records import InputError
 from sayso.train.config import TrainConfig, check_exported
 
-if TYPE_CHECKING:
+with later(__name__):  # loaded when something is trained
     from sayso.cli import printing, progress
     from sayso.report import numbers, terminal
     from sayso.runs import draws, dry_run
     from sayso.train import report, training
-else:  # loaded when something is trained
-    printing, progress = Later("sayso.cli.printing"), Later("sayso.cli.progress")
-    draws, dry_run = Later("sayso.runs.draws"), Later("sayso.runs.dry_run")
-    numbers, terminal = Later("sayso.report.numbers"), Later("sayso.report.terminal")
-    report, training = Later("sayso.train.report"), Later("sayso.train.training")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,27 +13,21 @@ import stat
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from sayso.later import Later
+from sayso.later import later
 from sayso.records import InputError, Message, Request, is_blank
 from sayso.version import __version__
 
-if TYPE_CHECKING:
+with later(__name__):
     from sayso import scores
     from sayso.judges import meaning as meanings
     from sayso.judges.english import stated as confidence
     from sayso.runs import tools
     from sayso.scores import collect, evidence
     from sayso.storage import atomic
-else:
-    scores = Later("sayso.scores")
-    meanings, tools = Later("sayso.judges.meaning"), Later("sayso.runs.tools")
-    confidence = Later("sayso.judges.english.stated")
-    collect, evidence = Later("sayso.scores.collect"), Later("sayso.scores.evidence")
-    atomic = Later("sayso.storage.atomic")
 
 Action = Literal["answer", "decline", "ask"]
 #: the format of guard.json

@@ -7,10 +7,10 @@ from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sayso.harmless import line
-from sayso.later import Later
+from sayso.later import later
 from sayso.protocols import PROTOCOLS, comparing, protocol, protocol_of
 from sayso.protocols.answer_table import AnswersOf, RunAnswer, answers_of_runs
 from sayso.protocols.protocol import ComparedRun, Protocol
@@ -23,10 +23,8 @@ from sayso.runs.measure import load_run, run_path
 from sayso.runs.result import leading, short_number_name, table_row
 from sayso.storage.run_folder import RunFolder
 
-if TYPE_CHECKING:
+with later(__name__):
     from sayso.report import charts, figures
-else:
-    charts, figures = Later("sayso.report.charts"), Later("sayso.report.figures")
 
 
 class ShownComparison(Plotted, protocol.Comparison):

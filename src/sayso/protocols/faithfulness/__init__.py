@@ -16,9 +16,7 @@ paragraph (none of the papers does it) is joined to the draws of its own short q
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sayso.later import Later
+from sayso.later import later
 from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.settings import (
     Demos,
@@ -30,16 +28,12 @@ from sayso.protocols.protocol import Protocol
 
 __all__ = ["FAITHFULNESS", "Demos", "FaithfulnessDecoding", "FaithfulnessDraws", "Settings"]
 
-if TYPE_CHECKING:
+with later(__name__):  # they load much, and a page of help needs nothing of them
     from sayso.protocols.faithfulness import layouts as _layouts
     from sayso.protocols.faithfulness import measure as _measure
     from sayso.protocols.faithfulness import prompts as _prompts
     from sayso.protocols.faithfulness import report as _report
     from sayso.protocols.faithfulness import run as _run
-else:  # they load much, and a page of help needs nothing of them
-    _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
-    _prompts, _report = Later(f"{__name__}.prompts"), Later(f"{__name__}.report")
-    _run = Later(f"{__name__}.run")
 
 
 FAITHFULNESS = Protocol(

@@ -17,16 +17,14 @@ by the tokens of its aligned value, and by the draws of its own short question.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sayso.later import Later
+from sayso.later import later
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.settings import SelectiveDecoding, SelectiveDraws, Settings
 
 __all__ = ["SELECTIVE", "SelectiveDecoding", "SelectiveDraws", "Settings"]
 
-if TYPE_CHECKING:
+with later(__name__):  # they load much, and a page of help needs nothing of them
     from sayso.protocols.selective import asks as _asks
     from sayso.protocols.selective import layouts as _layouts
     from sayso.protocols.selective import measure as _measure
@@ -34,11 +32,6 @@ if TYPE_CHECKING:
     from sayso.protocols.selective import report as _report
     from sayso.protocols.selective import run as _run
     from sayso.protocols.selective import scoring as _scoring
-else:  # they load much, and a page of help needs nothing of them
-    _asks = Later(f"{__name__}.asks")
-    _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
-    _prompts, _report = Later(f"{__name__}.prompts"), Later(f"{__name__}.report")
-    _run, _scoring = Later(f"{__name__}.run"), Later(f"{__name__}.scoring")
 
 
 SELECTIVE = Protocol(

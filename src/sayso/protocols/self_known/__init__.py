@@ -16,26 +16,20 @@ beside that on the same claims, as in the paper.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sayso.later import Later
+from sayso.later import later
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.settings import SelfKnownDecoding, SelfKnownDraws, Settings
 
 __all__ = ["SELF_KNOWN", "SelfKnownDecoding", "SelfKnownDraws", "Settings"]
 
-if TYPE_CHECKING:
+with later(__name__):  # they load much, and a page of help needs nothing of them
     from sayso.protocols.self_known import cautious as _cautious
     from sayso.protocols.self_known import layouts as _layouts
     from sayso.protocols.self_known import measure as _measure
     from sayso.protocols.self_known import prompts as _prompts
     from sayso.protocols.self_known import report as _report
     from sayso.protocols.self_known import run as _run
-else:  # they load much, and a page of help needs nothing of them
-    _cautious, _layouts = Later(f"{__name__}.cautious"), Later(f"{__name__}.layouts")
-    _measure, _prompts = Later(f"{__name__}.measure"), Later(f"{__name__}.prompts")
-    _report, _run = Later(f"{__name__}.report"), Later(f"{__name__}.run")
 
 
 SELF_KNOWN = Protocol(

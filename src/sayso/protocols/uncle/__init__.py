@@ -16,16 +16,14 @@ blindly. An omitted aspect counts as NS (appendix B); hedged but correct is UNC.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sayso.later import Later
+from sayso.later import later
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.protocols.uncle.settings import KnowledgeProbe, Settings, UncleDecoding
 
 __all__ = ["UNCLE", "KnowledgeProbe", "Settings", "UncleDecoding"]
 
-if TYPE_CHECKING:
+with later(__name__):  # they load much, and a page of help needs nothing of them
     from sayso.protocols.uncle import asked as _asked
     from sayso.protocols.uncle import known_from as _known_from
     from sayso.protocols.uncle import layouts as _layouts
@@ -34,11 +32,6 @@ if TYPE_CHECKING:
     from sayso.protocols.uncle import prompts as _prompts
     from sayso.protocols.uncle import report as _report
     from sayso.protocols.uncle import run as _run
-else:  # they load much, and a page of help needs nothing of them
-    _asked, _known_from = Later(f"{__name__}.asked"), Later(f"{__name__}.known_from")
-    _layouts, _measure = Later(f"{__name__}.layouts"), Later(f"{__name__}.measure")
-    _notes, _prompts = Later(f"{__name__}.notes"), Later(f"{__name__}.prompts")
-    _report, _run = Later(f"{__name__}.report"), Later(f"{__name__}.run")
 
 
 UNCLE = Protocol(
