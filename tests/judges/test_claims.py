@@ -258,29 +258,7 @@ def test_by_hand(text: str, expected: str | None) -> None:
     assert unresponsive(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("prompt", "name"),
-    [
-        ("Tell me about Mira Toll.", "Mira Toll"),
-        ("tell me more about black holes", "black holes"),
-        ("Question: Tell me a bio of Mira Toll.", "Mira Toll"),  # FActScore's
-        ("Who was Mira Toll?", "Mira Toll"),
-        ("What is the Eiffel Tower?", "the Eiffel Tower"),
-        ("Write a biography of J. R. R. Toll.", "J. R. R. Toll"),
-        ("Please write me a short biography of Mira Toll in 5 sentences.", "Mira Toll"),
-        ("Write a paragraph about Mira Toll, covering date of birth and genre.", "Mira Toll"),
-        ("Write a 200-word essay on Orm, Ohio.", "Orm, Ohio"),
-        ("Describe St. Helena. Name its towns.", "St. Helena"),
-        # somebody whom the prompt does not name, something else about a name, no usual form
-        ("Who is the president of France?", ""),
-        ("Who is Mira Toll married to?", ""),
-        ("What is 2+2?", ""),
-        ("Compare Mira Toll and Orm Bask.", ""),
-        ("Tell me about " + "word " * 20, ""),
-        ("Tell me about", ""),
-        ("", ""),
-    ],
-)
+@tabled
 def test_the_topic_of_a_prompt_by_hand(prompt: str, name: str) -> None:
     assert prompted_topic(prompt) == name
 

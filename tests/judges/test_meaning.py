@@ -21,6 +21,7 @@ from sayso.judges.meaning import (
     rules_entails,
 )
 from sayso.records import InputError
+from support.tables import tabled
 
 LABELS = ("contradiction", "neutral", "entailment")
 
@@ -266,39 +267,13 @@ def test_a_wrong_shape_is_refused() -> None:
         meaning.cluster_many([["a", "b", "c"]], Relations(fake))
 
 
-Q = "Who wrote The God of Small Things?"
-SAME = [
-    (Q, "Arundhati Roy", "arundhati roy."),
-    (Q, "Arundhati Roy", "It was written by Arundhati Roy."),
-    (Q, "Arundhati Roy", "The God of Small Things was written by Arundhati Roy, I think."),
-    ("When was he born?", "August 15, 1946", "1946-08-15"),
-    ("When was he born?", "He was born on 15 August 1946.", "August 15th, 1946"),
-    ("How tall is it?", "1.5 km", "1,500 metres"),
-    ("How many are there?", "12", "twelve"),
-    (Q, "I don't know.", "I am not sure."),
-    ("Which country?", "the USA", "USA"),
-]  # fmt: skip
-DIFFERENT = [
-    (Q, "Arundhati Roy", "Salman Rushdie"),
-    ("When was he born?", "1946", "1947"),
-    ("When was he born?", "August 15, 1946", "August 16, 1946"),
-    ("How tall is it?", "1.5 km", "15 km"),
-    ("How many are there?", "12", "20"),
-    (Q, "I don't know.", "Arundhati Roy"),
-    ("Where?", "New York", "York"),
-    (Q, "", "Arundhati Roy"),
-    ("Who rules it?", "Kim Jong-un", "Kim Jong-il"),
-    ("Who was it?", "John Adams", "John Quincy Adams"),
-]
-
-
-@pytest.mark.parametrize(("question", "a", "b"), SAME)
+@tabled
 def test_the_same_in_other_words(question: str, a: str, b: str) -> None:
     assert equivalent(question, a, b)
     assert equivalent(question, b, a)
 
 
-@pytest.mark.parametrize(("question", "a", "b"), DIFFERENT)
+@tabled
 def test_not_the_same(question: str, a: str, b: str) -> None:
     assert not equivalent(question, a, b)
     assert not equivalent(question, b, a)

@@ -45,65 +45,17 @@ def test_three_blocks() -> None:
     assert read.raw[2] == block(3, "omitted")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        f"$hedged-correct {CODE}$",
-        f"$Hedged-Correct {CODE}$",
-        f"$hedged/correct {CODE}$",
-        f"$hedged correct {CODE}$",
-        f"$ hedged_correct  {CODE} $",
-        f"**$hedged-correct {CODE}$**",
-        f"`$hedged-correct {CODE}$`",
-        f"Label: $hedged-correct {CODE}$.",
-        f"Analysis: it thinks so. $hedged-correct {CODE}$",
-        f"$committed-correct {CODE}$ rather\n$hedged-correct {CODE}$",  # the last valid one
-        f"$hedged-correct {CODE}$\n$maybe-correct {CODE}$",
-        f"$hedged-correct {CODE}$\n$S$ and $5 million",
-    ],
-)
+@tabled
 def test_ways_to_write_a_label(line: str) -> None:
     assert labels(f"### 1 {CODE} {QUESTIONS[0]}\n{line}") == {0: "hedged-correct"}
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        f"### 1 {CODE} {QUESTIONS[0]}",
-        f"**### 1. {CODE} {QUESTIONS[0]}**",
-        f"## 1 - {CODE} - {QUESTIONS[0]}",
-        f"### Question 1: {CODE}: {QUESTIONS[0]}",
-        f"  ### 1 {CODE.upper()} where was mira toll born",
-        f"### 1 {CODE} Where was Míra Toll born?",  # a slip
-    ],
-)
+@tabled
 def test_ways_to_open_a_block(head: str) -> None:
     assert labels(f"{head}\n$omitted {CODE}$") == {0: "omitted"}
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "unread"),
-        ("committed-correct", "unread"),
-        (f"$committed-correct {CODE}$", "unread"),  # no block
-        (f"### 1 {QUESTIONS[0]}\n$committed-correct {CODE}$", "unread"),  # a head without code
-        (f"### 1 {CODE} {QUESTIONS[0]}\n$committed-correct$", "unread"),  # a label without code
-        (f"### 1 {CODE} {QUESTIONS[0]}\n$committed-correct k0000$", "unread"),
-        (f"### 1 {CODE} {QUESTIONS[0]}\n$S {CODE}$", "unread"),  # no label of this call
-        (f"### 1 {CODE} {QUESTIONS[0]}\n$committed {CODE}$", "unread"),
-        (f"### 1 {CODE} {QUESTIONS[0]}\n$committed-none {CODE}$", "unread"),
-        (f"### 1 {CODE} {QUESTIONS[0]}\n$abstained-correct {CODE}$", "unread"),
-        (f"### 1 {CODE} {QUESTIONS[0]}\n$omitted {CODE}$ is not what I mean", "unread"),
-        (block(1, "omitted", QUESTIONS[1]), "mismatch"),
-        (block(1, "omitted", ""), "mismatch"),
-        (block(1, "omitted", "Who directed it?"), "mismatch"),
-        (block(4, "omitted", QUESTIONS[0]), "unread"),
-        (f"{block(1, 'omitted')}\n{block(1, 'abstained')}", "unread"),  # two that differ
-        # the next block's head lacks its code: its label must not become the first one's
-        (f"### 1 {CODE} {QUESTIONS[0]}\nSo.\n### 2 {QUESTIONS[1]}\n$omitted {CODE}$", "unread"),
-    ],
-)
+@tabled
 def test_what_is_not_read(text: str, problem: str) -> None:
     assert 0 not in labels(text)
     assert problems(text)[0] == problem
@@ -134,31 +86,12 @@ def entry(number: int, label: object, question: object = None) -> dict[str, obje
     return {"number": number, "question": asked, "analysis": "So.", "label": label}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        reply(entry(1, "omitted")),
-        f"```json\n{reply(entry(1, 'omitted'))}\n```",
-        f"Here it is:\n\n{json.dumps(json.loads(reply(entry(1, 'omitted'))), indent=2)}\nDone.",
-        reply(entry(1, "omitted"), entry(9, "omitted", "x"), "noise", None, 3),
-        f"{reply(entry(1, 'abstained'), code='k0000')}\n{reply(entry(1, 'omitted'))}",
-        f"{reply(entry(1, 'omitted'))}\n{reply(entry(1, 'abstained'), code='k0000')}",
-        reply(entry(1, "omitted"))[:-2] + ', {"number": 2, "questi',  # cut off
-    ],
-)
+@tabled
 def test_json(text: str) -> None:
     assert labels(text, "json") == {0: "omitted"}
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        f', "verdicts": [{json.dumps(entry(1, "abstained"))}]}}',
-        ', "verdicts": []}',
-        ', "code": "k0000"}',
-        f', "code": "{CODE}"}}',
-    ],
-)
+@tabled
 def test_a_list_or_code_given_twice_says_nothing(more: str) -> None:
     twice = reply(entry(1, "omitted"))[:-1] + more
     assert labels(twice, "json") == {}
@@ -218,18 +151,7 @@ def test_labels_in_a_thought_do_not_count() -> None:
     assert labels(text) == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "refused"),
-    [
-        ("I'm sorry, but I can't help with that.", True),
-        ("I cannot judge this content.", True),
-        ("As an AI, I must not.", True),
-        ("Sorry, no.", True),
-        ("The answer is right.", False),
-        ("", False),
-        (f"{THREE}", False),
-    ],
-)
+@tabled
 def test_a_judge_that_declines(text: str, refused: bool) -> None:
     assert refuses(text) is refused
 
