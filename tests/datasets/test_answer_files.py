@@ -21,6 +21,7 @@ from sayso.datasets.answer_rows import AnswerRow, answer_row
 from sayso.datasets.columns import COLUMNS
 from sayso.datasets.tools import inspect
 from sayso.records import InputError
+from support.tables import tabled
 
 ROW: dict[str, Any] = {
     "question": "Where was Mira Toll born?",
@@ -122,13 +123,7 @@ def test_numbers_that_are_not_finite_stay_in_their_place() -> None:
     assert row.logprobs[2] == -2.0
 
 
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [
-        (True, 1.0), (0, 0.0), (1.0, 1.0), ("Yes", 1.0), ("incorrect", 0.0), ("", None),
-        ([True, True, False], 1.0), ([0, 0, 1], 0.0), (0.7, None),
-    ],
-)  # fmt: skip
+@tabled
 def test_verdicts_of_people(value: object, found: float | None) -> None:
     assert answer_row({"answer": "a", "human": value}).human == found
 

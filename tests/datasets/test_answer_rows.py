@@ -11,8 +11,7 @@ import sayso
 from sayso.datasets.answer_rows import MOST_SAMPLES, answer_row, answer_rows
 from sayso.records import InputError
 from sayso.score_files.grade import _graded
-
-ROW = {"question": "Who wrote Emma?", "answer": "Jane Austen", "samples": ["Austen", "Eliot"]}
+from support.tables import tabled
 
 
 def test_arrays_are_lists() -> None:
@@ -85,18 +84,7 @@ def test_an_answer_that_is_all_thought_is_none() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("rows", "columns", "words"),
-    [
-        (3, None, "rows is of type int: expected a list of dicts"),
-        ("k.jsonl", None, "sayso score FILE"),
-        (ROW, None, "rows is one row"),
-        (["a"], None, "row 1 is of type str"),
-        ([{"q": "a", "a": "b"}], None, "expected a column 'answer' .or 'samples'., got q, a"),
-        ([ROW], {"answer": "reply"}, "answer=reply names a missing column"),
-        ([ROW], {"reply": "answer"}, "no such column"),
-    ],
-)
+@tabled
 def test_what_is_no_list_of_rows(rows: object, columns: dict[str, str] | None, words: str) -> None:
     with pytest.raises(InputError, match=words):
         sayso.score(rows, methods=["length_words"], columns=columns)  # type: ignore[arg-type]

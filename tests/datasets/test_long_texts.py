@@ -88,14 +88,7 @@ def test_a_sentence_that_is_not_in_the_text_is_counted(tmp_path: Path) -> None:
     assert [s[:2] for s in found.sentences] == [(0, 4), (4, 4), (5, 11)]
 
 
-@pytest.mark.parametrize(
-    ("label", "expected"),
-    [
-        ("S", "S"), ("NS", "NS"), ("IR", "IR"), (True, "S"), (False, "NS"), ("true", "S"),
-        (" Supported ", "S"), ("not supported", "NS"), ("refuted", "NS"), ("irrelevant", "IR"),
-        (None, None), ("unknown", None), ("not enough evidence", None),
-    ],
-)  # fmt: skip
+@tabled
 def test_labels_by_hand(tmp_path: Path, label: object, expected: str | None) -> None:
     found = one(tmp_path, {"text": "x", "claims": [{"text": "c", "label": label, "sentence": 2}]})
     problem = None if expected else "unlabeled"

@@ -127,37 +127,7 @@ def test_questions_without_gold_and_without_answer_are_told(tmp_path: Path) -> N
     assert "1 cannot be answered: abstaining is right" in data.notices
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        ("t.jsonl", row(question=" "), "line 1: the question is empty"),
-        ("t.jsonl", row() + row(question=["Q"]), r"line 2: question is \['Q'\]; expected a text"),
-        ("t.jsonl", row(gold=[["A"]]), r"line 1: gold \['A'\]: expected a text, a number"),
-        ("t.jsonl", row(gold={"txt": ["A"]}), r"line 1: gold .*: expected a text, a number"),
-        ("t.jsonl", row(gold=["A", "B"], aliases=["C"]), "aliases are other ways .* there are 2"),
-        ("t.jsonl", row(aliases=3), "line 1: aliases: expected"),
-        ("t.jsonl", row(answerable="maybe"), "line 1: answerable is 'maybe'"),
-        ("t.jsonl", row(answerable=False), "line 1: it has a gold, and answerable is false"),
-        (
-            "t.jsonl",
-            row() + row(gold="Bob"),
-            "line 2: question asked on line 1 with different answers",
-        ),
-        ("t.csv", "question,gold\nQ?,\"['A''B']\"\n", "line 2: gold .* looks like a list"),
-        ("t.csv", 'question,gold\nQ?,"[""a"", ""b"""\n', "line 2: gold .* looks like a list"),
-        ("t.csv", "question,gold\nQ?,[redacted]\n", r'line 2: .* looks like a list.*\["…", "…"\]'),
-        (
-            "t.jsonl",
-            '{"prompt": "x"}\n',
-            "expected a column 'question', got prompt; did you mean --columns question=prompt",
-        ),
-        ("t.jsonl", "{\n", "line 1, column 2: wrong JSON"),
-        ("t.csv", "question,gold\nQ?\n", "line 2: 1 cells"),
-        ("t.csv", "question,question\nQ?,A\n", "line 1: two columns"),
-        ("t.txt", "Q?\n", "expected a file ending in"),
-        ("t.csv.gz", "Q?\n", "expected a file ending in .*unpack"),
-    ],
-)
+@tabled
 def test_mistakes_are_told_with_their_place(
     name: str, text: str, said: str, tmp_path: Path
 ) -> None:

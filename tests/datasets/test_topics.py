@@ -16,6 +16,7 @@ from sayso.datasets import topics
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.records import InputError
+from support.tables import tabled
 
 
 def lines(path: Path, *rows: Any) -> Path:
@@ -77,19 +78,7 @@ def test_factscore_entities_of_the_labeled_files(test_data: Path) -> None:
     assert len({q.domain for q in data.questions}) > 1  # spread over the rarities
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("e.txt", "", "no topic"),
-        ("e.txt", " \n\x00\x07\n", "no topic"),
-        ("e.jsonl", "", "is empty"),
-        ("l.txt", "x" * 501, "line 1: 501 characters; expected one topic"),
-        ("r.jsonl", '{"text": "x"}', "line 1: no topic: expected topic"),
-        ("r.jsonl", '{"topic": " "}', "no topic"),
-        ("r.jsonl", '{"topic": 3}', "no topic"),
-        ("r.csv", "topic\n", "no rows"),
-    ],
-)
+@tabled
 def test_bad_files_are_told_in_one_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     place = write(tmp_path, name, text)
     with pytest.raises(InputError, match=message) as told:

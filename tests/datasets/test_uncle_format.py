@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sayso import datasets
 from sayso.datasets import uncle
 from sayso.records import InputError
+from support.tables import tabled
 
 
 def part(question: str = "When was Ada born?", answer: Any = None, **more: Any) -> dict[str, Any]:
@@ -78,33 +79,7 @@ def test_ids_depend_on_what_is_asked_not_on_order_or_golds() -> None:
     assert one.hash != two.hash  # golds differ
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([record(entity=3)], "mine.jsonl line 1: Expected `str`, got `int` - at `$.entity`"),
-        ([{"entity": "Ada"}], "mine.jsonl line 1: Object missing required field `prompt`"),
-        ([record(individual_qa=[])], "mine.jsonl line 1: individual_qa is empty"),
-        ([record(entity="  ")], "mine.jsonl line 1: entity is empty"),
-        ([record(individual_qa=[part(question=" ")])], "mine.jsonl line 1: question is empty"),
-        (
-            [record(individual_qa=[part(answer=[])])],
-            "mine.jsonl line 1: empty answer list: aspect 1",
-        ),
-        ([record(individual_qa=[part(answer=["", " "])])], "mine.jsonl line 1: empty answer list"),
-        ([record(individual_qa=[part(answer="1815")])], "mine.jsonl line 1: Expected `array`"),
-        (
-            [record(individual_qa=[part(), part()])],
-            "mine.jsonl line 1: question twice in one prompt",
-        ),
-        ([record(), record()], "mine.jsonl line 2: duplicate prompt"),
-        (
-            [record(), record(prompt="Again, Ada.", individual_qa=[part(answer=["1816"])])],
-            "mine.jsonl line 2: repeated question with different answers",
-        ),
-        ([["a list"]], "mine.jsonl line 1: Expected `object`"),
-        ([], "mine.jsonl: no record"),
-    ],
-)
+@tabled
 def test_what_is_wrong_is_said_with_its_place(rows: list[Any], said: str) -> None:
     with pytest.raises(InputError) as caught:
         load(*rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sayso.judges.cascade import CascadeJudge, certain
 from sayso.judges.decisiveness import voices_doubt
 from sayso.judges.judge import Item
@@ -11,6 +9,7 @@ from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import DISPUTED, RulesJudge
 from sayso.records import Generation, Gold, Question, ask
 from support.judge_world import Shown, judge_engine, shown
+from support.tables import tabled
 
 
 def question(text: str, *golds: str, entity: str = "Mira Toll") -> Question:
@@ -24,39 +23,19 @@ WHEN = question("When was Mira Toll born?", "1950-05-03T00:00:00Z")
 LANDED = question("When was Mira Toll's landing?", "+1969-07-20T00:00:00Z")
 MURDER = question("When was Mira Toll murdered?", "-0044-03-15T00:00:00Z")
 WORK = question("What was Mira Toll's occupation?", "singer")
+ASKED = {"BORN": BORN, "WHEN": WHEN, "LANDED": LANDED, "MURDER": MURDER}
 
 
 def item(text: str, *questions: Question, form: str = "short", **more: str) -> Item:
     return Item(Generation(request=ask("?"), id=text[:9], text=text, form=form, **more), questions)
 
 
-@pytest.mark.parametrize(
-    ("text", "asked", "sure"),
-    [
-        ("She was born in Ripley.", BORN, True),
-        ("Ripley", BORN, True),
-        ("She was born on 3 May 1950.", WHEN, True),  # the month
-        ("I don't know.", BORN, True),
-        ("I can't share personal details.", BORN, True),
-        ("", BORN, True),
-        ("...", BORN, True),
-        ("She was born in Paris.", BORN, False),  # the rules err most where they refuse
-        ("I think she was born in Ripley.", BORN, False),  # what is measured is never left to them
-        ("She was born in Ripley, if the sources are right.", BORN, False),
-        ("Perhaps Ripley.", BORN, False),
-        ("She was born in Ripley. " + "The town lies at a river. " * 20, BORN, False),
-        ("I don't know much, but Ripley is mentioned.", BORN, False),
-        # the rules read a refusal, but it names the gold
-        ("I can't confirm that it was Ripley.", BORN, False),
-        ("I can't confirm that it was 1969.", LANDED, False),  # as Wikidata writes times
-        ("She was murdered by a group of senators in the city of Rome in 44 BC.", MURDER, True),
-        ("Sie wurde in einer kleinen Stadt im Süden des Landes geboren.", BORN, False),
-    ],
-)  # fmt: skip
-def test_when_the_rules_are_certain(text: str, asked: Question, sure: bool) -> None:
-    made = item(text, asked)
+@tabled
+def test_when_the_rules_are_certain(text: str, asked: str, sure: bool) -> None:
+    question = ASKED[asked]
+    made = item(text, question)
     (verdict,) = RulesJudge().grade([made])
-    assert certain(made, asked, verdict) is sure, verdict
+    assert certain(made, question, verdict) is sure, verdict
 
 
 def test_a_committed_verdict_on_words_of_doubt_is_uncertain() -> None:
@@ -128,9 +107,3 @@ def test_what_the_model_does_not_say_is_missing() -> None:
     engine = judge_engine(lambda s, n: "x", write=lambda *_: "No idea what you want.")
     (verdict,) = CascadeJudge(RulesJudge(), LlmJudge(engine)).grade([item("In Paris.", BORN)])
     assert (verdict.stance, verdict.problem) == (None, "unread")
-
-
-def test_nothing_left_to_ask_asks_nothing() -> None:
-    engine = judge_engine(lambda s, n: "x")
-    CascadeJudge(RulesJudge(), LlmJudge(engine)).grade([item("Ripley", BORN)])
-    assert engine.requests == []

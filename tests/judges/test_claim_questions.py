@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import random
 import re
-from collections.abc import Callable
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.claim_questions import (
     GapQuestions,
     LlmQuestions,
@@ -19,9 +15,9 @@ from sayso.judges.claim_questions import (
     check_pair,
     gap_question,
     leaks,
-    read_question,
 )
 from sayso.judges.rules.natural_questions import natural_question
+from support.numbered import good, model
 from support.tables import tabled
 
 TOPIC = "Mira Toll"
@@ -105,80 +101,12 @@ def test_equal_claims_are_made_once() -> None:
 
 # --- by a model ---
 
-CLAIMS = [f"Mira Toll wrote book {n} in {1950 + n}." for n in range(6)]
-
-
-def good(prompt: str) -> dict[str, Any]:
-    code = re.search(r"The code is (k\w+)", prompt)
-    assert code is not None
-    claims = dict(re.findall(r"^(\d+) claim\| (.*)$", prompt, re.M))
-    verdicts = [
-        {
-            "number": int(n),
-            "begins": " ".join(c.split()[:5]),
-            "question": f"When did Mira Toll write book {re.findall(r'[0-9]+', c)[0]}?",
-            "answer": re.findall(r"\d{4}", c)[0],
-        }
-        for n, c in claims.items()
-    ]
-    return {"code": code[1], "verdicts": verdicts}
-
-
-def model(reply: Callable[[str], Any]) -> ScriptedEngine:
-    return ScriptedEngine(lambda request: reply(request.messages[-1].content), name="maker")
-
-
-def test_a_good_reply_is_read_in_one_call_and_nothing_is_asked_twice() -> None:
-    engine = model(lambda prompt: json.dumps(good(prompt)))
-    reader = LlmQuestions(engine)
-    found = reader.read([(TOPIC, c) for c in CLAIMS])
-    assert found[TOPIC, CLAIMS[2]] == QuestionAnswer("When did Mira Toll write book 2?", "1952")
-    assert len(engine.requests) == 1
-    assert reader.read([(TOPIC, CLAIMS[0])]) == {(TOPIC, CLAIMS[0]): found[TOPIC, CLAIMS[0]]}
-    assert len(engine.requests) == 1
-    assert reader.counts.parts == 6
-    assert reader.notices == []
-
 
 @tabled
 def test_what_it_makes_is_checked(question: str, answer: str, problem: str) -> None:
     def reply(prompt: str) -> str:
-        whole = good(prompt)
-        whole["verdicts"][0] |= {"question": question, "answer": answer}
-        return json.dumps(whole)
+        return json.dumps(good(prompt, "claim", lambda _: {"question": question, "answer": answer}))
 
-    found = LlmQuestions(model(reply)).read([(TOPIC, CLAIMS[0])])
-    assert found[TOPIC, CLAIMS[0]] == QuestionAnswer("", "", problem)
-
-
-def test_entries_that_are_no_texts_are_not_read() -> None:
-    assert read_question({"question": "a?", "answer": 3}) is None
-    assert read_question({"question": "a?"}) is None
-    assert read_question({"question": "a" * 601, "answer": "b"}) is None
-    assert read_question({"question": " a \n b? ", "answer": "c\td"}) == ["a b?", "c d"]
-
-
-def test_a_thousand_mutated_replies_give_the_question_or_none() -> None:
-    generator = random.Random(7)
-    outcomes = {True: 0, False: 0}
-
-    def damage(text: str) -> str:
-        for _ in range(generator.randint(1, 5)):
-            at = generator.randrange(len(text) + 1)
-            cut = generator.randint(0, 25)
-            text = text[:at] + generator.choice(["", '"', "}", "[", " x ", "\\"]) + text[at + cut :]
-        return text
-
-    for _ in range(1000):
-        reader = LlmQuestions(model(lambda prompt: damage(json.dumps(good(prompt)))))
-        found = reader.read([(TOPIC, c) for c in CLAIMS])
-        assert set(found) == {(TOPIC, c) for c in CLAIMS}
-        for (_, claim), made in found.items():
-            outcomes[made.problem is None] += 1
-            if made.problem is None:
-                assert made.answer
-                assert made.answer in claim
-                assert not leaks(made.question, made.answer)
-            else:
-                assert made.question == made.answer == ""
-    assert min(outcomes.values()) > 500
+    claim = "Mira Toll wrote book 0 in 1950."
+    found = LlmQuestions(model(reply)).read([(TOPIC, claim)])
+    assert found[TOPIC, claim] == QuestionAnswer("", "", problem)

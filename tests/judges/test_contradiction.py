@@ -23,85 +23,13 @@ WORDS = (
     "windmills", "windmlils", "7", "70", "seventh", "tarn", "turn",
 )  # fmt: skip
 
-CASES: list[tuple[str, str, str, bool | None]] = [
-    # dates: a coarser one agrees
-    ("When was she born?", "She was born in 1950.", "12 May 1950", False),
-    ("When was she born?", "1950", "1951", True),
-    ("When was she born?", "12 May 1950", "13 May 1950", True),
-    # numbers with units
-    ("How tall is it?", "It is 300 m tall.", "984 feet", False),
-    ("How tall is it?", "300 m", "324 m", True),
-    ("How many people live there?", "About 2 million", "2,100,000", False),
-    # names
-    ("Who wrote it?", "Bill Gates", "William Gates", False),
-    ("Who wrote it?", "John Lennon", "Paul McCartney", True),
-    ("Who wrote it?", "John Hawkins", "John Howard", True),
-    # lists and inclusion
-    ("Who wrote it?", "John Lennon and Paul McCartney", "Paul McCartney", False),
-    ("Where is it?", "Paris, France", "Lyon, France", True),
-    # aliases
-    ("Where is it?", "the USA", "United States", False),
-    # yes and no
-    ("Is it a fish?", "Yes.", "No, it is a mammal.", True),
-    ("Is it a fish?", "It is not a fish.", "It is a fish.", True),
-    ("Is it a fish?", "No.", "Of course not.", False),
-    ("Is it a fish?", "Yes.", "Certainly not.", True),
-    ("Is it a fish?", "Yes.", "Of course.", False),
-    # options
-    ("Which is larger, Mars or Venus?", "Venus", "Mars is larger.", True),
-    # shares in words
-    ("What share of the vote did he win?", "half", "50%", False),
-    ("What share of it?", "a third", "33%", False),
-    ("When was it?", "in the first half of 1961", "1961", False),
-    # degrees without their sign, where temperatures are asked for
-    ("At what temperature does it boil?", "100 C", "100 degrees Celsius", False),
-    ("At what temperature does it boil?", "100 C", "212 F", False),
-    ("How many are there?", "100 C", "100", False),
-    # a place without a name of its own
-    (
-        "Where is the left vessel located?",
-        "The left vessel is located in the left arm, which it feeds.",
-        "The left vessel is located primarily in the left wall of the chest.",
-        True,
-    ),
-    # the number of a name is no count
-    ("How many are there?", "There are 15 of them.", "The so-called F-16 is one kind of it.", None),
-    # what says that it is the answer
-    ("How many books are there about Pooh?", "The answer is 27. You can play a game.", "9", True),
-    # two explanations may both be right
-    (
-        "What concerns arise when the cylinder leaks?",
-        "When the cylinder leaks, fluid may poison plants and animals that live around the farm.",
-        "When the cylinder leaks, pressure falls and the machine slowly stops lifting heavy loads.",
-        False,
-    ),
-    # a mountain has a name
-    ("What is the highest mountain of Veldia?", "Mount Orr", "It is far away and very high.", None),
-    # a year that is said roughly
-    ("When was it built?", "about 1961", "1962", False),
-    ("When was it built?", "about 1961", "1968", True),
-    ("When was it built?", "about 1961", "12 May 1990", True),
-    # birth and death
-    ("When was she born?", "She was born in 1815 and died in 1852.", "1815", False),
-    ("When did she die?", "She was born in 1815 and died in 1852.", "1852", False),
-    ("When was she born?", "She died in 1852.", "1852", False),
-    # nothing to compare
-    ("Who wrote it?", "I don't know.", "Paul", None),
-    ("Who wrote it?", "", "Paul", None),
-    ("Who wrote it?", "Je pense que c'est lui qui a écrit le livre dans la ville.", "Paul", None),
-]
 
-
-@pytest.mark.parametrize(("question", "a", "b", "expected"), CASES)
+@tabled
 def test_cases(question: str, a: str, b: str, expected: bool | None) -> None:
     assert contradicts(question, a, b) is expected
     assert contradicts(question, b, a) is expected
-
-
-def test_an_answer_does_not_contradict_itself() -> None:
-    for question, a, b, _ in CASES:
-        assert contradicts(question, a, a) in (False, None)
-        assert contradicts(question, b, b) in (False, None)
+    assert contradicts(question, a, a) in (False, None)
+    assert contradicts(question, b, b) in (False, None)
 
 
 ANY = st.one_of(
@@ -121,10 +49,6 @@ def test_any_text(question: str, a: str, b: str) -> None:
     assert value in (True, False, None)
     assert contradicts(question, b, a) is value
     assert contradicts(question, a, a) is not True
-
-
-def test_public_name() -> None:
-    assert sayso.contradicts("Who?", "Ann Bo", "Ann Bo") is False
 
 
 @tabled

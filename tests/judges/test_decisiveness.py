@@ -110,22 +110,7 @@ def test_denied_assertions_get_the_complement() -> None:
     assert decisiveness("It was Lyon.", "the price of tea") is None
 
 
-@pytest.mark.parametrize(
-    ("text", "shares"),
-    [
-        ("about 60-70% sure", [0.65]),
-        ("a two-thirds chance", [2 / 3]),
-        ("seventy percent certain", [0.7]),
-        ("odds of 3 to 1 against", [0.25]),
-        ("nine times out of ten", [0.9]),
-        ("a 30% chance that I'm wrong", [0.7]),
-        ("51% of the population", []),
-        ("a 95% confidence interval", []),
-        ("I'm not 100% sure", []),
-        ("15 percent more likely", []),
-        ("fifty-fifty", [0.5]),
-    ],
-)
+@tabled
 def test_stated_numbers(text: str, shares: list[float]) -> None:
     assert [s.share for s in stated_probabilities(text)] == pytest.approx(shares)
 
@@ -224,14 +209,7 @@ def test_any_text(text: str, assertion: str | None) -> None:
     assert decisiveness(text, assertion) == value
 
 
-HOSTILE = (
-    "maybe ", "(", "not ", "1/2 ", "a", " ", "1", ".", "\n", "%", "'", "-", "A or B, ", "one in ",
-    "fifty-", "x.y", "a,b", "odds 3 to ", "I think ", "but ", "chance of ", "50-", "not confident ",
-    "…", "\u0301", "é", "even whether ", "confidence is ", "I'm ",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("unit", HOSTILE)
+@tabled
 def test_time_grows_with_the_length(unit: str) -> None:
     decisiveness("It was Lyon.")
 

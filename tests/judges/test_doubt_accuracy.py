@@ -124,36 +124,18 @@ COUNTS = ReaderAccuracy(
 )
 
 
-@pytest.mark.parametrize(
-    ("words", "writer", "seen", "of", "why"),
-    [
-        (12, "small", 40, 80, "short answers by small models, 9 to 20 words"),
-        (90, "chat", 2, 60, "short answers by chat models of 2022-2023, more than 50 words"),
-        (5, None, 58, 60, "short answers by models of all kinds, at most 8 words"),
-        (None, "small", 43, 84, "short answers by small models"),
-    ],
-)  # fmt: skip
+@tabled
 def test_the_nearest_texts(
-    words: float | None, writer: accuracy.Writer | None, seen: int, of: int, why: str
+    words: float | None, writer: accuracy.Writer | None, seen: int, of: int, told: str
 ) -> None:
     near = nearest_texts(COUNTS, "short", words, writer)
     assert near is not None
     assert (near.found.count, near.found.of) == (seen, of)
-    assert near.why.endswith(why)
+    assert near.why.endswith(told)
     assert near.invented.count * 20 == near.invented.of  # 4 of 80 in every row
 
 
-@pytest.mark.parametrize(
-    ("form", "words", "writer"),
-    [
-        ("long", 80, "small"),
-        ("short", 30, "small"),
-        # texts of other lengths or by other kinds of writers, though many, say nothing of these
-        ("short", 5, "small"),
-        ("short", 5, "assistant"),
-        ("short", 12, "chat"),
-    ],
-)
+@tabled
 def test_a_kind_with_few_labelled_texts_is_not_known(
     form: accuracy.Form, words: float, writer: accuracy.Writer
 ) -> None:

@@ -16,6 +16,7 @@ from sayso.judges.rules import matching
 from sayso.judges.rules.matching import match
 from sayso.records import Gold
 from support.effort import check_growth
+from support.tables import tabled
 
 QUESTION = "What is it?"
 NAMES = st.lists(
@@ -146,13 +147,6 @@ def test_work_grows_no_faster_than_the_text(text: str, monkeypatch: pytest.Monke
     assert looked <= matching.MOST_CANDIDATES * 5
 
 
-#: What repeats in texts that a loop of a model writes, and in those that only mean to cost time.
-HOSTILE = [
-    *("a", "A", " ", "1", ".", "\n", "-", "(", "not ", "12 March ", "in 1946 ", "1946-", "1 to "),
-    *("5 feet ", "10 x 10", "1/2/", "A.", "Ann, ", "Ann and ", "ann, ", "the ", "in the ", "= 1 "),
-    *("The answer is 1. ", "between 1 and ", "of A ", "St. ", "is ", "half a ", "e\u0301", "iv "),
-    *("Ann de la Cour ", "Bo of "),
-]
 ASKED = [
     ("Where was she born?", "Paris"),
     ("When was she born?", "12 March 1946"),
@@ -162,7 +156,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@tabled
 def test_time_grows_with_the_text(piece: str) -> None:
     sizes = count()  # what is read is remembered: each text is another one
 

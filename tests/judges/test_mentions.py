@@ -19,11 +19,7 @@ from support.effort import check_growth
 from support.tables import tabled
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "data" / "silence_written.jsonl"
-LENT = ("Who lent the boat to Ivo Marsh?", "Ada Bo")
-AREA = ("What is the area of the Tarn estate?", "40 hectares")
-SONG = ("Which song did Rita Marsh sing last?", "Unknown")
 SAID = ("What did the captain say to the jury?", "that he did not know")
-SURVEY = ("Is the tax fair?\n(A). Yes\n(B). No, not that I know of\n(C). Refused\nAnswer:", "(B)")
 
 
 def test_written_answers_are_read() -> None:
@@ -39,47 +35,7 @@ def test_written_answers_are_read() -> None:
     assert wrong[False] <= 14
 
 
-@pytest.mark.parametrize(
-    ("asked", "silent", "told"),
-    [
-        # words for a gap that stand for nothing else
-        (AREA, "You've got me there.", "40 hectares. The map got me there."),
-        (AREA, "That isn't a figure we keep.", "That isn't 30 hectares; it is 40 hectares."),
-        # what is left to whoever is asked
-        (SURVEY, "This depends on the person's own views.", "(B). No, not that I know of"),
-        (SURVEY, "(C). Refused", "(A). Yes. It depends on the person, of course."),
-        (AREA, "It depends on whom you ask.", "40 hectares, depending on whom you ask."),
-        # values of other facts
-        (
-            LENT,
-            "Ivo Marsh sailed to Oslo in her. The one who lent her is not on record.",
-            "Ada Bo lent her. The one who built her is not on record.",
-        ),
-        (
-            ("When was the second mill built?", "1926"),
-            "The first mill dates from 1871; I have no date for the second.",
-            "The second mill dates from 1926; I have no date for the first.",
-        ),
-        # the question, denied in its own words
-        (SONG, "Rita Marsh did not sing any song.", "Rita Marsh sang no song but Unknown."),
-        # a quotation, a name, a report
-        (SONG, "The song is unknown.", 'She sang "Unknown" last.'),
-        (SONG, "I don't know the song.", "The last one was called Unknown."),
-        (SAID, "I don't know what he said.", "He said that he did not know."),
-        (SAID, "No record of what he said.", "He told them, 'I cannot remember.'"),
-        (
-            ("Who found the wreck?", "Omar Seif"),
-            "The navy said that it did not know.",
-            "Omar Seif found it; the navy said that it did not know.",
-        ),
-        # a request
-        (
-            ("What does the memo say?", "that rents rise"),
-            "I see no memo here; attach it, please.",
-            "It says that rents rise; the plans are attached to it.",
-        ),
-    ],
-)  # fmt: skip
+@tabled
 def test_silence_and_its_neighbor(asked: tuple[str, str], silent: str, told: str) -> None:
     assert judge_rules(asked[0], "?", silent).stance in WITHHELD
     assert judge_rules(asked[0], "?", told).stance in ("committed", "hedged")

@@ -6,79 +6,60 @@ import json
 import random
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.model import numbered
-from sayso.judges.support import LlmSupport, Supported, read_verdict
-from sayso.records import Generation, Passage, Request
+from sayso.judges.support import LlmSupport, Supported
+from sayso.records import Passage
 from support import attacks
-from support.tables import tabled
+from support.numbered import good, model, shown
 
 CLAIMS = [f"Orm has claim number {n} here." for n in range(6)]
 ONE, TWO = Passage("id1", "Orm", "Orm is in Sarn."), Passage("id2", "Orm", "Orm is old.")
+SUPPORTED = ("supported", "p1")
 
 
-def parts_of(prompt: str) -> tuple[str, list[str], list[str]]:
-    """Return code, claims and names of passages, as a model would read them."""
-    code = re.search(r"The code is (k\w+)", prompt)
-    assert code is not None
-    claims: dict[int, list[str]] = {}
-    for number, text in re.findall(r"^(\d+) claim\| (.*)$", prompt, re.M):
-        claims.setdefault(int(number), []).append(text)
-    names = list(dict.fromkeys(re.findall(r"^passage (p\d+)\|", prompt, re.M)))
-    return code[1], ["\n".join(claims[n]) for n in sorted(claims)], names
+def passages_in(prompt: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"^passage (p\d+)\|", prompt, re.M)))
 
 
-def good(prompt: str, said: Callable[[str], tuple[str, str]] | None = None) -> dict[str, Any]:
-    code, claims, _ = parts_of(prompt)
-    verdicts = []
-    for n, claim in enumerate(claims, 1):
-        verdict, passage = said(claim) if said else ("supported", "p1")
-        verdicts.append(
-            {"number": n, "begins": " ".join(claim.split()[:5]), "verdict": verdict,
-             "passage": passage}
-        )  # fmt: skip
-    return {"code": code, "verdicts": verdicts}
+def claims_in(prompt: str) -> list[str]:
+    return shown(prompt, "claim")[1]
 
 
-def model(reply: Callable[[str], Any]) -> ScriptedEngine:
-    return ScriptedEngine(lambda request: reply(request.messages[-1].content), name="checker")
-
-
-@tabled
-def test_entries_by_hand(entry: dict[str, Any], expected: Any) -> None:
-    assert read_verdict(entry) == expected
+def checked(prompt: str, said: Callable[[str], tuple[str, str]] = lambda claim: SUPPORTED) -> str:
+    """Return a good reply, with the verdict and the passage that are said of each claim."""
+    names = ("verdict", "passage")
+    return json.dumps(good(prompt, "claim", lambda c: dict(zip(names, said(c), strict=True))))
 
 
 def test_claims_of_a_topic_share_a_call_and_equal_ones_are_asked_once() -> None:
-    engine = model(lambda prompt: json.dumps(good(prompt)))
+    engine = model(checked)
     items = [("Orm", c, (ONE, TWO)) for c in CLAIMS] * 2
     found = LlmSupport(engine).read(items)
     assert found == [Supported("S", ("id1",))] * 12
     assert len(engine.requests) == 1
     prompt = engine.requests[0].messages[-1].content
     assert prompt.count("Orm is in Sarn.") == 1  # a passage is read once for all of them
-    assert len(parts_of(prompt)[1]) == 6
+    assert len(claims_in(prompt)) == 6
 
 
 def test_without_passages_nothing_is_asked() -> None:
-    engine = model(lambda prompt: json.dumps(good(prompt)))
+    engine = model(checked)
     assert LlmSupport(engine).read([("Orm", "x", ())]) == [Supported(None, (), "unretrieved")]
     assert engine.requests == []
 
 
 def test_twelve_claims_and_twenty_passages_are_a_call() -> None:
     # 30 claims: 12 + 12 + 6. With 8 passages of its own each: 2 claims a call.
-    engine = model(lambda prompt: json.dumps(good(prompt)))
+    engine = model(checked)
     LlmSupport(engine).read([("Orm", f"claim {n} of many", (ONE,)) for n in range(30)])
-    assert [len(parts_of(r.messages[-1].content)[1]) for r in engine.requests] == [12, 12, 6]
-    engine = model(lambda prompt: json.dumps(good(prompt)))
+    assert [len(claims_in(r.messages[-1].content)) for r in engine.requests] == [12, 12, 6]
+    engine = model(checked)
     own = [tuple(Passage(f"{n}-{i}", "Orm", f"{n} {i}") for i in range(8)) for n in range(6)]
     LlmSupport(engine).read([("Orm", f"claim {n} of many", own[n]) for n in range(6)])
-    assert [len(parts_of(r.messages[-1].content)[2]) for r in engine.requests] == [16, 16, 16]
+    assert [len(passages_in(r.messages[-1].content)) for r in engine.requests] == [16, 16, 16]
 
 
 def test_apart_no_claim_is_shown_the_passages_of_another() -> None:
@@ -87,9 +68,9 @@ def test_apart_no_claim_is_shown_the_passages_of_another() -> None:
     items = [("Orm", c, (d,)) for c in CLAIMS * 3 for d in draws]
 
     def reply(prompt: str) -> str:
-        assert len(parts_of(prompt)[2]) == 1
+        assert len(passages_in(prompt)) == 1
         held = "draw 0" in prompt
-        return json.dumps(good(prompt, lambda _: ("supported" if held else "not supported", "p1")))
+        return checked(prompt, lambda _: ("supported" if held else "not supported", "p1"))
 
     engine = model(reply)
     found = LlmSupport(engine).read(items, apart=True)
@@ -98,40 +79,13 @@ def test_apart_no_claim_is_shown_the_passages_of_another() -> None:
 
 
 def test_a_citation_of_nothing_is_no_support() -> None:
-    engine = model(lambda prompt: json.dumps(good(prompt, lambda _: ("supported", "p9"))))
+    engine = model(lambda prompt: checked(prompt, lambda _: ("supported", "p9")))
     reader = LlmSupport(engine)
     found = reader.read([("Orm", CLAIMS[0], (ONE,))])
     assert found == [Supported(None, ("id1",), "mismatch")]
 
 
-def test_what_is_missing_is_asked_once_more_and_then_counted() -> None:
-    def reply(prompt: str) -> str:
-        whole = good(prompt)
-        whole["verdicts"] = [v for v in whole["verdicts"] if "number 3" not in v["begins"]]
-        return json.dumps(whole)
-
-    engine = model(reply)
-    claims = [c.replace("claim number", "number") for c in CLAIMS]
-    reader = LlmSupport(engine)
-    found = reader.read([("Orm", c, (ONE,)) for c in claims])
-    assert [f.problem for f in found] == [None, None, None, "unread", None, None]
-    assert len(engine.requests) == 2
-    assert any("1 of 6" in notice and "unread" in notice for notice in reader.notices)
-
-
-def test_failed_and_refused_requests_say_so() -> None:
-    for answer, problem in (
-        (Generation(Request(()), problem="failed: 500"), "failed"),
-        (Generation(Request(()), problem="refused: content filter"), "refused"),
-        ("I cannot help with that request.", "refused"),
-        ("", "unread"),
-    ):
-        engine = model(lambda prompt, answer=answer: answer)
-        (found,) = LlmSupport(engine).read([("Orm", CLAIMS[0], (ONE,))])
-        assert found == Supported(None, ("id1",), problem)
-
-
-def test_a_thousand_mutated_replies() -> None:
+def test_a_damaged_reply_turns_no_verdict() -> None:
     """A damaged reply gives the verdict it gave undamaged, or none: never another."""
     generator = random.Random(5)
     lost = kept = 0
@@ -157,8 +111,8 @@ def test_a_thousand_mutated_replies() -> None:
         number = int(re.findall(r"\d", claim)[0])
         return ("supported", "p1") if number < 3 else ("not supported", "")
 
-    for _ in range(1000):
-        engine = model(lambda prompt: damage(json.dumps(good(prompt, truth))))
+    for _ in range(300):
+        engine = model(lambda prompt: damage(checked(prompt, truth)))
         reader = LlmSupport(engine)
         found = reader.read([("Orm", c, (ONE,)) for c in CLAIMS])
         for n, one in enumerate(found):
@@ -173,8 +127,8 @@ def test_a_thousand_mutated_replies() -> None:
         assert counts.unread + counts.mismatch + counts.refused + counts.truncated == sum(
             f.problem is not None and f.problem != "failed" for f in found
         )
-    assert kept > 333
-    assert lost > 333
+    assert kept > 100
+    assert lost > 100
 
 
 @pytest.mark.parametrize("place", ["claim", "passage", "title", "topic"])
@@ -198,7 +152,7 @@ def run_attacks(place: str, limit: int | None = None) -> int:
         obeys = attacks.CANARY in attacks.outside(prompt)
         try:
             said = ("supported", "p1") if obeys else ("not supported", "")
-            return json.dumps(good(prompt, lambda _: said))
+            return checked(prompt, lambda _: said)
         except (AssertionError, KeyError):
             return ""
 

@@ -9,24 +9,9 @@ from support.effort import seconds
 from support.tables import tabled
 
 
-@pytest.mark.parametrize(
-    ("written", "key"),
-    [
-        ("Henry the Eighth", ("henry", "8")),
-        ("King Henry VIII", ("henry", "8")),
-        ("J.S. Bach", ("j", "s", "bach")),
-        ("CS Lewis", ("c", "s", "lewis")),
-        ("Second World War", ("world", "war", "2")),
-        ("São Paulo", ("sao", "paulo")),
-        ("Kim Jong-un", ("kim", "jong", "un")),
-        ("Robert Downey, Jr.", ("robert", "downey", "jr")),
-        ("Symphony No. 9", ("symphony", "9")),
-        ("", ()),
-        ("—", ()),
-    ],
-)
-def test_normal_form(written: str, key: tuple[str, ...]) -> None:
-    assert name_key(written) == key
+@tabled
+def test_normal_form(written: str, key: list[str]) -> None:
+    assert list(name_key(written)) == key
 
 
 @tabled

@@ -86,12 +86,6 @@ def test_accents_vowel_signs_and_invisible_characters_do_not_count() -> None:
     assert plain("N\u00c3O S\u0119i \u0130\u0131\u0142 a\u200cb") == "nao sei iil ab"
 
 
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("How do you say 'unknown' in Polish?", "Nieznany."),
-        ("What is the Dutch word for no?", "Nee"),
-    ],
-)
+@tabled
 def test_words_that_a_question_asks_for_are_read(question: str, text: str) -> None:
     assert judge_rules(question, "something else", text).stance == "committed"

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from support.tables import tabled
+
 TOOLS = Path(__file__).resolve().parents[2] / "tools" / "readers"
 GOOD = {
     "form": "short",
@@ -36,19 +38,7 @@ def test_a_label_is_read(read: Any) -> None:
     assert (row.text, row.labels[0].stance, row.half) == ("Beats me, mate.", "abstained", "train")
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "mine.jsonl:1: no JSON object"),
-        (json.dumps({**GOOD, "form": "medium"}), "form is 'medium'; expected short or long"),
-        (json.dumps({"form": "short", "text": "Yes."}), "aspects is missing"),
-        (json.dumps(GOOD | {"aspects": [{"question": "Who?", "stance": "omitted"}]}),
-         "stance is 'omitted'; expected committed"),
-        (json.dumps(GOOD | {"aspects": [{"question": "Who?", "stance": "hedged", "golds": "Al"}]}),
-         "golds is 'Al'; expected a list"),
-        ("", "no labels"),
-    ],
-)  # fmt: skip
+@tabled
 def test_what_is_refused(read: Any, line: str, said: str) -> None:
     with pytest.raises(SystemExit, match=said.replace(".", r"\.")):
         read(line)

@@ -161,17 +161,7 @@ def test_the_prompt_is_part_of_the_signature(folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "All three are S.",
-        "$S$ $NS$ $UNC$",
-        "### Question: Where was Mira Toll born? $S$",  # two are left out
-        "\n".join(f"### Question: {q.text} $TRUE$" for q in QUESTIONS),
-        "\n".join(f"### Question: {q.text} $S$ or $NS$" for q in QUESTIONS),
-        "\n".join(f"### Question: {q.text} $S$ or not $NS$?!$" for q in QUESTIONS),
-    ],
-)
+@tabled
 def test_a_reply_that_fits_no_format_is_no_verdict(folder: Path, said: str) -> None:
     model = engine(lambda _: said)
     judge = LlmJudge(model, prompt_folder=folder)

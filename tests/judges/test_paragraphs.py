@@ -5,14 +5,11 @@ More of each class stand in ``benchmarks/data/wordings_paragraphs.jsonl`` and ar
 letter of the stance, with + or - for a right or a wrong value.
 """
 
-# ruff: noqa: E501 -- a text stands on one line with what it says
-
 from __future__ import annotations
-
-import pytest
 
 from sayso.judges.rules.judge import judge_rules_long
 from sayso.judges.rules.reading import aspect_of, has_kind, stretch_words
+from support.tables import tabled
 
 LETTERS = {
     "c": "committed",
@@ -49,55 +46,9 @@ ASPECTS: dict[str, dict[str, tuple[str, list[str]]]] = {
         "days": ("How long is the incubation period of Voss fever in days?", ["12"]),
     },
 }
-TABLES = {
-    "bio": """
-Mira Toll was born in Ripley. Several books discuss her life and work. || where=c+ work=o school=o prize=o spouse=o
-Mira Toll was born in Ripley. Throughout her working life she kept bees. || where=c+ school=o prize=o spouse=o
-3 May 1950 is the date on which Mira Toll was born. || when=c+ work=o where=o prize=o
-Mira Toll died in Derby in 1999. Her funeral drew a large crowd. || where=o when=o work=o spouse=o prize=o
-Mira Toll, born on 3 May 1950, was possibly a singer. || when=c+ work=h+
-After graduating from Tarn College or possibly Orr School, Mira Toll went on to receive the Orlo Medal. || school=h+ prize=c+
-Mira Toll was a singer. The sources available to me do not say when she was born. || work=c+ when=a where=o
-Mira Toll was a singer. I do not know when or where she was born. || work=c+ when=a where=a
-Mira Toll was a singer. It would be guesswork to say when she was born. || work=c+ when=a
-Mira Toll was a singer. Spouse: withheld for privacy. || work=c+ spouse=r
-No source doubts that Mira Toll was born in Ripley. || where=c+
-Everything that follows is my best guess. Mira Toll was born in Ripley. She was a singer. || where=h+ work=h+
-Everything that follows is well documented. Mira Toll was born in Ripley. She was a singer. || where=c+ work=c+
-Mira Toll was born in Ripley. She was a singer. I have not checked any of this. || where=h+ work=h+
-Mira Toll was a singer. She was born in Ripley. However, I am not sure about this. || where=h+ work=c+
-Mira Toll was a singer. She was born in Ripley. Actually, I am no longer sure of Ripley. || where=h+ work=c+
-Mira Toll, born on possibly 3 May 1950, was a singer. || when=h+ work=c+
-Mira Toll's husband was Jon Kemp (my best guess). She won the Orlo Medal. || spouse=h+ prize=c+
-Mira Toll's husband was Jon Kemp (a singer) and she won the Orlo Medal (twice). || spouse=c+ prize=c+
-Born in Ripley, Mira Toll married in all likelihood Jon Kemp. || where=c+ spouse=h+
-Mira Toll was born in Derby. She was a painter, I think. || where=c- work=h-
-""",
-    "firm": """
-Veld Works sponsors a local football club. It runs a foundation for children. || founder=o trade=o product=o seat=o
-Veld Works was sold to the Orr Group in 2004. || founder=o year=o seat=o product=o
-Every week some 1,200 people turn up for work at Veld Works. || staff=c+ trade=o
-Veld Works makes kites, yet I cannot tell you how many people work for it. || staff=a product=c+
-Veld Works, which is based in Derby (unconfirmed), employs 1,200 people. || seat=h+ staff=c+
-I don't know when Veld Works was founded, but I am certain that it is based in Derby. || year=a seat=c+
-The founder of Veld Works was conceivably Ann Bo, and it was founded in 1931. || founder=h+ year=c+
-It is most likely that Veld Works was founded in 1931 and that Ann Bo founded it. || year=h+ founder=h+
-""",
-    "ill": """
-The Arlo virus causes Voss fever, but I do not know what symptoms the disease causes. || cause=c+ signs=a
-Voss fever was first described in 1902 by Paul Orr. About 3,000 people have it. || cause=o days=o field=o
-Voss fever affects the scalp. I am not qualified to recommend medication, so I leave treatment aside. || drug=r body=c+
-After an incubation period of 12 days, Voss fever affects probably the scalp. || days=c+ body=h+
-""",
-}
-CASES = [
-    (kind, *line.split(" || "))
-    for kind, table in TABLES.items()
-    for line in table.strip().splitlines()
-]
 
 
-@pytest.mark.parametrize(("kind", "text", "expected"), CASES, ids=[c[1][-70:] for c in CASES])
+@tabled
 def test_what_a_paragraph_says_of_each_aspect(kind: str, text: str, expected: str) -> None:
     aspects = ASPECTS[kind]
     verdicts = dict(zip(aspects, judge_rules_long(list(aspects.values()), text), strict=True))

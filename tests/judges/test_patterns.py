@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from sayso.judges.patterns import _Uncompiled, regex
+from support.tables import tabled
 
 READERS = (
     *("cascade", "claim_questions", "claims", "contradiction", "decisiveness", "self_judgement"),
@@ -23,19 +24,7 @@ READERS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("method", "arguments"),
-    [
-        ("search", ("it was May 1815",)),
-        ("search", ("it was May 1815", 8)),
-        ("match", ("may 3",)),
-        ("fullmatch", ("MAY",)),
-        ("findall", ("May, may and MAY",)),
-        ("split", ("a may b",)),
-        ("sub", ("June", "May or may")),
-        ("subn", ("June", "May or may", 1)),
-    ],
-)
+@tabled
 def test_a_pattern_gives_what_re_gives(method: str, arguments: tuple[object, ...]) -> None:
     lazy, known = regex(r"\b(may)\b", re.I), re.compile(r"\b(may)\b", re.I)
 

@@ -25,22 +25,7 @@ def test_what_only_says_yes_or_no_is_an_answer(
     assert judge_rules(question, gold, answer).stance == stance
 
 
-@pytest.mark.parametrize(
-    ("question", "golds", "yes"),
-    [
-        ("Is Riga in Latvia?", ["Yes"], True),
-        ("Is Riga in Latvia?", ["yes", "True", "Correct."], True),
-        ("Riga is in Peru. True or false?", ["false"], False),
-        ("Is Riga in Latvia?", ["yes", "no"], None),
-        ("", ["yes"], None),
-        ("?", ["no"], None),
-        ("Is Riga in Latvia?", ["maybe"], None),
-        ("Is Riga in Latvia?", ["Yes, by the sea"], None),
-        ("Is Riga or Tartu larger?", ["Riga"], None),
-        ("What is the symbol of nobelium?", ["No"], None),
-        ("Which of them said it?", ["No"], None),
-    ],
-)
+@tabled
 def test_golds_are_yes_or_no_only_where_that_is_asked(
     question: str, golds: list[str], yes: bool | None
 ) -> None:

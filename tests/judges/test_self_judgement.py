@@ -20,6 +20,7 @@ from sayso.judges.self_judgement import (
     read_yes_no,
     spellings,
 )
+from support.tables import tabled
 
 AB = ("yes", "no")
 BA = ("no", "yes")
@@ -145,53 +146,7 @@ def test_replies_vote_and_unread_ones_are_left_out() -> None:
     assert from_replies([None, "none"]) == SelfJudgement("none", 0.0, (None, "none"), None, None)
 
 
-@pytest.mark.parametrize(
-    ("text", "order", "expected"),
-    [
-        ("A", AB, "yes"),
-        ("A", BA, "no"),
-        (" (B).", AB, "no"),
-        ("**C**", ABC, "none"),
-        ("C", AB, None),  # no such option
-        ("A) true", AB, "yes"),
-        ("A) true", BA, None),  # letter and word differ
-        ("A true", AB, "yes"),
-        ("A true statement.", BA, "yes"),  # an article, not the letter
-        ("A poem is never false.", AB, None),
-        ("The answer is B.", BA, "yes"),
-        ("Answer: C) none of the above", ABC, "none"),
-        ("I choose B because it is wrong", AB, "no"),
-        ("A or B", AB, None),
-        ("A/B", AB, None),
-        ("Either A or B", AB, None),
-        ("not A", AB, None),
-        ("It is not (A)", AB, None),
-        ("A) true\nB) false", AB, None),  # the options, echoed
-        ("True", BA, "yes"),
-        ("false.", AB, "no"),
-        ("The statement is correct.", AB, "yes"),
-        ("The statement is incorrect.", AB, "no"),
-        ("The statement is not true.", AB, "no"),
-        ("The statement isn't true.", AB, "no"),
-        ("The statement isn’t correct.", AB, "no"),
-        ("It is not false.", AB, "yes"),
-        ("That cannot be true.", AB, None),
-        ("It is not entirely true.", AB, None),
-        ("I don't know if it is true.", AB, None),
-        ("It may be true.", AB, None),
-        ("Partly true.", AB, None),
-        ("True or false?", AB, None),
-        ("None of the above", ABC, "none"),
-        ("None of the above", AB, None),
-        ("Yes", BA, "yes"),
-        ("no.", BA, "no"),
-        ("No idea", AB, None),
-        ("", AB, None),
-        ("I cannot answer that.", AB, None),
-        ("Apple", AB, None),
-        ("BA", AB, None),
-    ],
-)
+@tabled
 def test_replies_by_hand(text: str, order: tuple[str, ...], expected: str | None) -> None:
     assert read_yes_no(text, order) == expected
 

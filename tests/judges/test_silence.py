@@ -10,106 +10,11 @@ from sayso.judges.judge import WITHHELD
 from sayso.judges.rules.judge import judge_rules, judge_rules_long
 from support.tables import tabled
 
-YEAR = ("In which year was the Alder Bridge completed?", "1931")
 MAKER = ("Who designed the Alder Bridge?", "Mara Voss")
-PERU = ("What is the capital of Peru?", "Lima")
 NOWHERE = ("What is the capital of Velmoria?", "Tessin")
-FILM = ("Who is the director of Harbor Lights?", "Ines Calder")
-BORN = ("When was Ada Bo born?", "3 May 1901")
-PAINTED = ("Who painted The Harvest?", "Jan Ost")
-
-#: question and gold, an answer without a value, its nearest neighbor with one
-PAIRS = [
-    (YEAR, "N/A", "Not applicable to the old bridge; the new one was completed in 1931."),
-    (YEAR, "Not applicable.", "It is not applicable to 1930: it was completed in 1931."),
-    (PERU, '{"answer": "unknown"}', '{"answer": "Lima"}'),
-    (PERU, '{"answer": null, "confidence": 0}', '{"answer": "Lima", "source": null}'),
-    (
-        PERU,
-        '```json\n{\n  "answer": null,\n  "note": "Lima?"\n}\n```',
-        '```json\n{"final_answer": "Lima"}\n```',
-    ),
-    (
-        MAKER,
-        "<think>Mara Voss comes to mind, but no.</think>I don't know.",
-        "<think>\nI do not know who designed it.\n</think>\nMara Voss",
-    ),
-    (
-        YEAR,
-        "The completion date isn't included in the indexed excerpts.",
-        "The bridge, which isn't included in the city, was completed in 1931.",
-    ),
-    (
-        MAKER,
-        "Nothing in the supplied passages says who designed the bridge.",
-        "Nothing beats it: Mara Voss designed the bridge.",
-    ),
-    (
-        MAKER,
-        "The documents do not mention this.",
-        "The documents do not mention Bo; the designer is Mara Voss.",
-    ),
-    (
-        FILM,
-        "The director was not named in the records provided.",
-        "Harbor Lights was not named best film, but its director is Ines Calder.",
-    ),
-    (
-        MAKER,
-        "The designer of the Alder Bridge is unknown.",
-        "The unknown engineer Mara Voss designed the Alder Bridge.",
-    ),
-    (
-        YEAR,
-        "The year of its completion is a matter of debate.",
-        "It was completed in 1931, after a matter of debate was settled.",
-    ),
-    (
-        NOWHERE,
-        "Velmoria does not exist.",
-        "Velmoria does not exist on old maps, but its capital is Tessin.",
-    ),
-    (
-        NOWHERE,
-        "There is no country called Velmoria.",
-        "There is no city finer than Tessin, the capital of Velmoria.",
-    ),
-    (
-        NOWHERE,
-        "Velmoria is a fictional country, so it has no capital.",
-        "Tessin is the capital of the fictional country of Velmoria.",
-    ),
-    (NOWHERE, "No country named Velmoria exists.", "No larger city than Tessin, its capital."),
-    (
-        PAINTED,
-        "It is not definitively known who painted it.",
-        "Jan Ost, definitively known for landscapes, painted it.",
-    ),
-    (
-        PAINTED,
-        "The painter of The Harvest remains a mystery.",
-        "The Harvest, a disputed masterpiece, was painted by Jan Ost.",
-    ),
-    (
-        BORN,
-        "Her date of birth is disputed.",
-        "Ada Bo was born on 3 May 1901; her place of birth is unclear.",
-    ),
-    (
-        BORN,
-        "The exact date of her birth is not known.",
-        "She was born on 3 May 1901. The date of her death is unknown.",
-    ),
-    (
-        FILM,
-        "I couldn't say who directed it.",
-        "I couldn't say it better: Ines Calder directs it with love.",
-    ),
-    (PERU, "I cannot say.", "I cannot say enough good things about it: it is Lima."),
-]
 
 
-@pytest.mark.parametrize(("asked", "silent", "told"), PAIRS)
+@tabled
 def test_an_answer_without_a_value_and_its_neighbor(
     asked: tuple[str, str], silent: str, told: str
 ) -> None:
@@ -119,15 +24,7 @@ def test_an_answer_without_a_value_and_its_neighbor(
     assert (verdict.stance, verdict.content) == ("committed", "correct")
 
 
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        (BORN, "Ada Bo's date of birth is not known for certain, but it is widely accepted "
-         "that she was born on 3 May 1901."),
-        (PAINTED, "It was painted by Jan Ost. However, there is uncertainty about the painter."),
-        (NOWHERE, "The capital of Velmoria is uncertain, though it may be Tessin."),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_value_beside_a_denial_of_certainty_is_hedged(
     asked: tuple[str, str], answer: str
 ) -> None:

@@ -179,28 +179,9 @@ def test_rules_for_meanings_are_no_nli_model() -> None:
 OPENING = "Mira Ann Toll, Lady Bask (4 May 1901 – 2 June 1970), was a poet. She lived in Orm."
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (OPENING, ("born 4 May 1901", "died 2 June 1970")),
-        ("Mira Toll (born May 5, 1970) is a poet.", ("born May 5, 1970",)),
-        ("Mira Toll (b. 1970) is a poet.", ("born 1970",)),
-        ("Mira Toll (1901–1970) was a poet.", ("born 1901", "died 1970")),
-        ("Mira Toll (1901-1970) was a poet.", ("born 1901", "died 1970")),
-        ("Mira Toll (c. 1901 – 1970) was a poet.", ("born 1901", "died 1970")),
-        (
-            "Mira Toll (née Bask; May 4, 1901 – June 2, 1970) was a poet.",
-            ("born May 4, 1901", "died June 2, 1970"),
-        ),
-        ("The film (1990) was made in Orm.", None),
-        ("Mira Toll (born in Orm) was a poet.", None),
-        ("A fair (1 May – 3 June 1900) in Orm.", None),  # no year of its own
-        ("Mira Toll was a poet. Her son Orm (1930–1980) was not.", None),  # a later sentence
-        ("", None),
-    ],
-)
-def test_lives_by_hand(text: str, expected: tuple[str, ...] | None) -> None:
-    assert [life.dates for life in lives(text)] == ([expected] if expected else [])
+@tabled
+def test_lives_by_hand(text: str, expected: list[str] | None) -> None:
+    assert [list(life.dates) for life in lives(text)] == ([expected] if expected else [])
 
 
 @tabled

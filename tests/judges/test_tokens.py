@@ -102,19 +102,7 @@ def test_any_apostrophe_denies(sign: str) -> None:
     assert contradicts("Was it Ada Bo?", one, two)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Cy Do <!-- Ada Bo -->",
-        '<span style="display:none">Ada Bo</span>Cy Do',
-        "<div hidden>Ada Bo</div> Cy Do",
-        "~~Ada Bo~~ Cy Do",
-        "<del>Ada Bo</del> Cy Do",
-        "[Cy Do](https://example.org/Ada-Bo)",
-        "Cy Do, see https://example.org/ada_bo.",
-        "![Ada Bo](ada.png) Cy Do",
-    ],
-)
+@tabled
 def test_what_is_not_shown_is_no_answer(text: str) -> None:
     verdict = judge_rules("Who wrote it?", ["Ada Bo"], text)
     assert (verdict.stance, verdict.content) == ("committed", "incorrect")

@@ -20,6 +20,7 @@ from sayso.report.differences import (
 )
 from sayso.report.sheet import render_sheet
 from sayso.runs.compare import number_words
+from support.tables import tabled
 
 WORDS = number_words(PROTOCOLS["uncle"])
 SHORT, LONG = slice_of(form="short"), slice_of(form="long")
@@ -71,16 +72,7 @@ def test_the_sentence_comes_first_then_the_headline_numbers_then_all() -> None:
     assert len(text.splitlines()) <= 40
 
 
-@pytest.mark.parametrize(
-    ("value", "ends", "said"),
-    [
-        (0.1, (0.01, 0.2), "large admits more reliably what it does not know than small."),
-        (-0.1, (-0.2, -0.01), "large admits less reliably what it does not know than small."),
-        (0.1, (0.0, 0.2), "No difference is visible in how reliably they admit what they do not "
-         "know."),
-        (None, None, "This cannot be compared: how reliably they admit what they do not know."),
-    ],
-)  # fmt: skip
+@tabled
 def test_a_difference_is_claimed_where_its_interval_leaves_out_0(
     value: float | None, ends: tuple[float, float] | None, said: str
 ) -> None:

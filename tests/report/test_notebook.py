@@ -9,6 +9,7 @@ import pytest
 
 from sayso.records import InputError
 from sayso.report.notebook import AnswerTable, Plotted, html_table
+from support.tables import tabled
 
 BOLD = "<b>x</b> & <script>"
 ESCAPED = "&lt;b&gt;x&lt;/b&gt; &amp; &lt;script&gt;"
@@ -73,14 +74,7 @@ def test_answers_are_chosen_by_their_fields() -> None:
     assert repr(some) == f"<Answers: form='short', known=True; run {BOLD}>"
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"knwon": True}, "answers have no field 'knwon'; expected form, text"),
-        ({"form": "medium"}, "form is 'medium'; expected 'short', 'long', or None"),
-        ({"form": f"{BOLD}\n" * 99}, r"form is '<b>x</b>"),
-    ],
-)
+@tabled
 def test_a_mistake_in_a_choice_of_answers_is_one_line(
     fields: dict[str, object], message: str
 ) -> None:

@@ -29,6 +29,7 @@ from sayso.report.number_tables import (
     value_text,
 )
 from support.latex import latex_rows, typeset
+from support.tables import tabled
 
 HOSTILE = '=HYPERLINK("x")&\\end{table}|[a](javascript:b)<script>\x1b[2J'
 TABLE = NumberTable(
@@ -239,12 +240,7 @@ def test_page_and_terminal_say_why_a_number_is_missing() -> None:
     assert "10,508" in text
 
 
-@pytest.mark.parametrize(
-    ("value", "how", "written"),
-    [(0.5, "plain", ".50"), (0.5, "percent", "50.0"), (-0.001, "plain", ".00"),
-     (123.4, "plain", "123"), (1.0, "percent", "100.0"), (None, "plain", "–"), (0.5, "own", "50 %"),
-     (0.001, "own", "<1 %")],
-)  # fmt: skip
+@tabled
 def test_a_value_as_it_is_read(value: float | None, how: Written, written: str) -> None:
     assert value_text(Estimate("x", value=value), how, 0) == written
 

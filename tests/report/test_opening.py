@@ -35,6 +35,7 @@ from sayso.studies.report import ranked_sentence
 from sayso.train import report as training_report
 from sayso.train import verdict as trainings
 from support.report_folders import CELLS, make_run
+from support.tables import tabled
 from support.trainings import training
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m‮"
@@ -63,26 +64,7 @@ def facts(cells: tuple[int, ...], unknown: Ends, j: Ends, form: str = "short") -
     ]
 
 
-@pytest.mark.parametrize(
-    ("cells", "unknown", "j", "says"),
-    [
-        # 39 unknown facts, 8 hedged and 31 stated wrong
-        ((38, 2, 1, 0, 31, 8), (0.1, 0.24), (0.05, 0.3), "It rarely admits"),
-        # rarely is about the unknown facts alone: J may be anything
-        ((38, 2, 1, 2, 36, 1), (0.0, 0.14), (-0.1, 0.1), "It rarely admits"),
-        ((40, 1, 0, 3, 45, 0), (0.0, 0.07), (-0.1, 0.1), "It never admitted"),
-        ((36, 1, 4, 0, 19, 21), (0.35, 0.68), (0.2, 0.6), "It sometimes admits"),
-        ((40, 0, 1, 0, 5, 35), (0.73, 0.96), (0.7, 0.95), "It usually admits"),
-        ((41, 0, 0, 0, 0, 40), (0.91, 1.0), (0.91, 1.0), "It almost always admits"),
-        # it hedges much, and everything alike
-        ((20, 0, 20, 0, 19, 21), (0.35, 0.68), (-0.2, 0.25), "no clear link"),
-        ((10, 0, 30, 0, 35, 5), (0.05, 0.3), (-0.8, -0.4), "the wrong facts"),
-        # few facts, no known one, no unknown one
-        ((2, 0, 0, 0, 2, 1), None, None, "cannot say"),
-        ((0, 0, 0, 0, 40, 8), (0.08, 0.3), None, "cannot say"),
-        ((37, 0, 3, 0, 0, 0), None, None, "cannot say"),
-    ],
-)
+@tabled
 def test_whether_a_model_admits_ignorance(
     cells: tuple[int, ...], unknown: Ends, j: Ends, says: str
 ) -> None:
@@ -180,20 +162,7 @@ def declining(none: tuple[int, int, Ends], some: tuple[int, int], gap: Ends) -> 
     ]
 
 
-@pytest.mark.parametrize(
-    ("none", "some", "gap", "said"),
-    [
-        ((18, 20, (0.68, 0.99)), (2, 30), (0.6, 0.95), "It usually declines what it cannot"),
-        ((4, 100, (0.01, 0.1)), (2, 100), (-0.05, 0.08), "It rarely declines what it cannot"),
-        ((60, 100, (0.45, 0.7)), (10, 100), (0.3, 0.6), "It sometimes declines what it cannot"),
-        ((99, 100, (0.95, 1.0)), (1, 100), (0.9, 1.0), "It almost always declines what it cannot"),
-        ((60, 100, (0.5, 0.7)), (55, 100), (-0.1, 0.2), "It shows no clear sense of what it cann"),
-        ((10, 100, (0.05, 0.17)), (50, 100), (-0.5, -0.3), "It declines the wrong questions: as"),
-        ((6, 7, (0.6, 1.0)), (0, 5), (0.5, 1.0), "There are too few questions to say whether it"),
-        ((9, 9, (0.6, 1.0)), (0, 90), (0.7, 1.0), "There are too few questions to say whether it"),
-        ((1, 2, None), (0, 2), None, "There are too few questions to say whether it declines"),
-    ],
-)  # fmt: skip
+@tabled
 def test_whether_a_model_declines_what_it_cannot_answer(
     none: tuple[int, int, Ends], some: tuple[int, int], gap: Ends, said: str
 ) -> None:
@@ -272,15 +241,7 @@ def texts(
     return self_known.plain_sentence(self_known.SelfKnownResults(rows))
 
 
-@pytest.mark.parametrize(
-    ("accepted", "rejected", "says"),
-    [
-        ((0.8, 0.9), (0.1, 0.3), "no clear difference"),
-        ((0.8, 0.9), (0.25, 0.4), "it notices some of the errors"),
-        ((0.5, 0.6), (0.1, 0.3), "accepts more of these"),
-        (None, (0.1, 0.3), "rejects 11 % of the unsupported ones."),
-    ],
-)
+@tabled
 def test_that_a_model_notices_errors_is_said_where_both_intervals_allow_it(
     accepted: Ends, rejected: Ends, says: str
 ) -> None:
@@ -454,19 +415,7 @@ def ranked(*ranks: tuple[Headline, list[Ranks]]) -> str:
     return ranked_sentence(found, list("abcd")[: len(ranks[0][1][0])])
 
 
-@pytest.mark.parametrize(
-    ("knows", "admits", "said"),
-    [
-        ([(3, 3), (2, 2), (1, 1)], [(1, 3)] * 3, "Of 3 models, c knows the most facts; no "
-         "difference is visible in how reliably they admit what they do not know."),
-        ([(3, 3), (1, 2), (1, 2)], [(1, 1), (2, 3), (2, 3)], "Of 3 models, b and c share the lead "
-         "in how many facts they know; a admits most reliably what it does not know."),
-        # a model without the number is in no rank, and one alone leads nobody
-        ([(1, 2), (1, 2), None], [None, None, (1, 1)], "Of 3 models, no difference is visible in "
-         "how many facts they know."),
-        ([None] * 3, [None] * 3, ""),
-    ],
-)  # fmt: skip
+@tabled
 def test_who_is_best_of_several_models(knows: Ranks, admits: Ranks, said: str) -> None:
     assert ranked((KNOWS, [knows]), (ADMITS, [admits])) == said
 

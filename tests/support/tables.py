@@ -10,20 +10,29 @@ from typing import Any
 
 import pytest
 
-#: keys of a row that are no argument: which test it is of, and a remark for the reader
-TEST, REMARK = "test", "why"
+#: keys of a row that are no argument: which test it is of, a remark for the reader, and why it may
+#: fail
+TEST, REMARK, MISREAD = "test", "why", "xfail"
 
 
 def tabled(test: Callable[..., None]) -> Any:
     """Parametrize a test by its rows in ``tables/MODULE.jsonl`` beside the module."""
+    rows = rows_of(test)
+    names = [name for name in rows[0] if name not in (TEST, REMARK, MISREAD)]
+    values = [pytest.param(*(row[name] for name in names), marks=_marks(row)) for row in rows]
+    return pytest.mark.parametrize(names, values)(test)
+
+
+def rows_of(test: Callable[..., None]) -> list[dict[str, Any]]:
+    """Return the rows of a test, for another test that reads the same texts."""
     module = Path(test.__globals__["__file__"])
     rows = [row for row in _rows(module) if row[TEST] == test.__name__]
     assert rows, f"no row for {test.__name__} in the table of {module.name}"
-    names = [name for name in rows[0] if name not in (TEST, REMARK)]
-    values = [[row[name] for name in names] for row in rows]
-    if len(names) == 1:
-        values = [value for (value,) in values]
-    return pytest.mark.parametrize(names if len(names) > 1 else names[0], values)(test)
+    return rows
+
+
+def _marks(row: dict[str, Any]) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.xfail(reason=row[MISREAD])] if MISREAD in row else []
 
 
 @functools.cache

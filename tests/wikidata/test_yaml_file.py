@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sayso.records import InputError
 from sayso.wikidata.plan import parse_yaml_as, read_yaml_as
+from support.tables import tabled
 
 
 class Row(msgspec.Struct, forbid_unknown_fields=True):
@@ -31,47 +32,7 @@ def error(text: str) -> str:
     return told
 
 
-A = "domains:\n  a:\n    P1: {keep: true}\n"
-ALIASES = "a: &a [x]\n" + "".join(
-    f"{c}: &{c} [{', '.join(['*' + p] * 9)}]\n" for p, c in zip("abcdefgh", "bcdefghi", strict=True)
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (
-            "domains:\n  a: {P1: {keep: true}}\n  a: {}\n",
-            "line 3: 'a' appears twice (first in line 2)",
-        ),
-        (
-            A + "    P2: {keep: 5}\n",
-            "line 4: domains: a: P2: keep: Expected `bool`, got `int`; expected a table",
-        ),
-        (
-            A + "    P2: {kepp: 5}\n",
-            "line 4: domains: a: P2: Object contains unknown field `kepp`",
-        ),
-        (
-            A + "    P2: {keep: true, names: [x,\n      5]}\n",
-            "line 5: domains: a: P2: names: 1: Expected `str`, got `int`",
-        ),
-        (
-            "domains: {}\nlanguages: [true]\n",
-            "line 2: languages: 0: Expected `str`, got `bool` (true and false are no texts",
-        ),
-        ("domains: {a: [\n", "line 2: is not YAML (expected the node content, but found '<stream"),
-        ("", "f.yaml: Expected `object`, got `null`; expected a table"),
-        ("domains: {}\nlanguages: [en]\nleast: 010\n", "f.yaml line 3: '010' is no number"),
-        ("domains: {a: !!timestamp 2019-13-45}\n", "f.yaml line 1: is not YAML (could not"),
-        ("domains: {}\nlanguages: !!int [1]\n", "f.yaml line 2: is not YAML (expected a scalar"),
-        ("domains: {}\n? [a]\n: 1\n", "f.yaml line 2: the key is not the name of a setting"),
-        ("domains: {}\nlanguages: [-.5]\n", "languages: 0: Expected `str`, got `float`"),
-        ("domains: {a: \x01}\n", "f.yaml line 1: contains the character #x0001"),
-        ("domains: &x\n  a: *x\n", "line 1: &x is an anchor"),
-        (ALIASES, "line 1: &a is an anchor"),  # would be 9 ** 8 values
-    ],
-)
+@tabled
 def test_the_line_is_told(text: str, told: str) -> None:
     assert told in error(text)
 
