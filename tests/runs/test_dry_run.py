@@ -292,6 +292,7 @@ def test_probes_that_the_run_refuses_are_refused(tmp_path: Path) -> None:
 
 
 REHEARSED = (
+    ("uncle", {"probe.stop": "first_right", "probe.at_least": 2}),
     ("selective", {"elicit": True}),
     ("faithfulness", {"draws.k": 4, "decisive": "judge", "contradict": "judge"}),
     ("faithfulness", {"draws.k": 2, "methods": "vanilla,self_refine"}),

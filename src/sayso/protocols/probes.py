@@ -68,6 +68,8 @@ def draws_by_question(
 PROBES = "probe"
 #: questions that must have been drawn more than once before anything is concluded
 LEAST = 8
+#: why numbers that count draws have no value where a question is drawn until it is known
+STOPPED = "needs every draw, and draws ended once a fact was known (probe.stop=first_right)"
 ALIKE = "draws of every question are equal: they say no more than one draw"
 
 

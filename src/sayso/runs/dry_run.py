@@ -360,8 +360,10 @@ def _rehearsed_stages(
             continue
         numbers, prompts, completions = zip(*ends, strict=True)
         engine = most.engines[who]
+        goes_on = any(not first.isdisjoint(run.stages.get((who, name), ())) for run in runs)
         yield make_stage(
-            who, name, Range(min(numbers), max(numbers)), round(len(kept) * scale),
+            who, f"further {name}" if goes_on else name,
+            Range(min(numbers), max(numbers)), round(len(kept) * scale),
             (_span(prompts), _span(completions)), engine.price,
             "answers" if kept else "assumption",
         )  # fmt: skip

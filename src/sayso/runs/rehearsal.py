@@ -99,7 +99,7 @@ class RehearsedEngine(EngineWrapper):
 class RehearsedJudge:
     """A judge that writes its requests: for real answers as it would, for others all or some.
 
-    Its verdict on an answer that was made up is a committed one, right and wrong in turn. A judge
+    Its verdict on an answer that was made up is a committed one, right at the least. A judge
     that is neither rules nor a model behind :class:`LlmJudge` is not called at all.
     """
 
@@ -140,7 +140,7 @@ class RehearsedJudge:
             return Verdict(*by, "omitted", "none")
         span = 0, min(len(item.generation.text), SENTENCE)
         return Verdict(
-            *by, "committed", "correct" if number % 2 else "incorrect", None, None, *span, *span
+            *by, "committed", "incorrect" if self._most else "correct", None, None, *span, *span
         )
 
 

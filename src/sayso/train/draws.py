@@ -42,7 +42,7 @@ def job_of_draws(base: Base, k: int) -> Job:
         raise InputError(f"k is {k}; expected at least 2 draws of each question")
     options = dataclasses.replace(
         base.settings,
-        probe=dataclasses.replace(base.settings.probe, k=k),
+        probe=dataclasses.replace(base.settings.probe, k=k, stop="all"),
     )
     return base.job(options=options, limit=1)
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.console import Console
 
 import sayso
 from sayso import report
 from sayso.protocols import settings, uncle
-from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE, probe_state
+from sayso.protocols.probes import (
+    HEDGED_PROBE,
+    KNOWN,
+    STOPPED,
+    UNKNOWN,
+    UNREADABLE,
+    probe_state,
+)
 from sayso.protocols.uncle.report import sheet
-from sayso.records import InputError, signature_text
+from sayso.records import Generation, InputError, Verdict, signature_text
 from sayso.report.sheet import render_sheet
 from sayso.storage.run_folder import RunFolder
 from support.told_world import estimate, run, value
@@ -108,3 +116,41 @@ def test_more_right_samples_than_there_are_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"at_least is 3, but probe.k draws only 2 samples"):
         sayso.measure(result.path, **{"probe.k": 2})
     assert RunFolder.open(result.path).read_manifest().settings["probe.at_least"] == 3
+
+
+@pytest.mark.parametrize(("at_least", "drawn"), [(1, 21), (2, 30), (3, 38)])
+def test_draws_that_end_once_a_fact_is_known_give_the_same_rates(
+    tmp_path: Path, at_least: int, drawn: int
+) -> None:
+    rule = {"probe.at_least": at_least}
+    every = run(tmp_path, PROBES, ANSWERS, ANSWERS, **rule)
+    stops = {**rule, "probe.stop": "first_right"}
+    (tmp_path / "few").mkdir()
+    few = run(tmp_path / "few", PROBES, ANSWERS, ANSWERS, **stops)
+    draws, verdicts = (
+        RunFolder.open(few.path).read(f"{kind}/probe", of)
+        for kind, of in (("generations", Generation), ("verdicts", Verdict))
+    )
+    assert len(draws) == len({g.id for g in draws}) == drawn
+    assert {v.target for v in verdicts} == {g.id for g in draws}
+    counted = {"guess_rate", "draws_alike"}
+    for one, other in zip(every.estimates, few.estimates, strict=True):
+        if one.name in counted or {("known", "corrected"), ("known", "strict")} & {*one.where}:
+            assert other.value is None
+            assert other.problem == STOPPED
+        else:
+            assert msgspec.structs.replace(other, signature=()) == msgspec.structs.replace(
+                one, signature=()
+            )
+            assert "probe_stop:first_right" in signature_text(other.signature)
+    fewer = sayso.measure(few.path, settings={"probe.k": 3, "probe.at_least": 1}).estimates
+    assert value(fewer, "J", "form:short") == value(
+        sayso.measure(every.path, settings={"probe.k": 3, "probe.at_least": 1}),
+        "J",
+        "form:short",
+    )
+    if at_least < 3:
+        with pytest.raises(InputError, match="at_least is 3, but samples of this run ended"):
+            sayso.measure(few.path, **{"probe.at_least": 3})
+    with pytest.raises(InputError, match=r"drawn with probe.stop=first_right"):
+        run(tmp_path, PROBES, ANSWERS, ANSWERS, name="b", known_from=str(few.path), **rule)

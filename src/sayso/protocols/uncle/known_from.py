@@ -56,6 +56,12 @@ def _check_known_from(
             f"{chosen.probe.k} at T={chosen.probe.temperature:g}; pass --set probe.k={k} "
             f"--set probe.temperature={heat}, or run the base model again"
         )
+    stop = other.settings.get("probe.stop", "all")
+    if stop != chosen.probe.stop:
+        raise InputError(
+            f"known_from {chosen.known_from}: its samples were drawn with probe.stop={stop}; pass "
+            f"--set probe.stop={stop}, or run the base model again"
+        )
     if other.settings.get("probe_wordings"):  # a run of version 0.2
         raise InputError(
             f"known_from {chosen.known_from}: its probes were drawn in several wordings, which is "

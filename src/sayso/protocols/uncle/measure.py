@@ -67,6 +67,7 @@ from sayso.protocols.probes import (
     ALIKE,
     HEDGED_PROBE,
     KNOWN,
+    STOPPED,
     UNKNOWN,
     UNREADABLE,
 )
@@ -142,7 +143,10 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
     declared = estimates_of(_of_a_run(context), settings.resamples, settings.ci_seed)
     others = median_words, blind_policies, own_policies, guesses
     more = [e for of in others for e in of(context)]
-    return [*declared, *more, context.signed(context.draws.share)]
+    alike = context.draws.share
+    if settings.stops and not context.draws.repeat:  # those of known facts are not counted
+        alike = Estimate(alike.name, problem=STOPPED)
+    return [*declared, *more, context.signed(alike)]
 
 
 def _of_a_run(context: Context) -> list[Declared]:
@@ -230,8 +234,8 @@ def _script(tables: Floats, n: int, seed: int) -> dict[str, Estimate]:
     return found
 
 
-def _of_equal_draws(cells: Floats, n: int, seed: int) -> dict[str, Estimate]:
-    return {name: Estimate(name, problem=ALIKE) for name in SLICED}
+def _of_few_draws(why: str, cells: Floats, n: int, seed: int) -> dict[str, Estimate]:
+    return {name: Estimate(name, problem=why) for name in SLICED}
 
 
 def _of_prompt(form: str, instructed: bool) -> tuple[Slice, str]:
@@ -245,8 +249,6 @@ def _of_prompt(form: str, instructed: bool) -> tuple[Slice, str]:
 OF_SCRIPT = ("FA", "UA", "lift_UA", "p_uncertain")
 MATRIX = Sums(_of_cells, 6, _rates, shares=SHARES, composed=COMPOSED)
 SCRIPT = Sums(_of_script, 9, _script)
-#: chance-corrected knowledge has no value where draws are one draw, repeated
-EQUAL_DRAWS = MATRIX._replace(own=_of_equal_draws)
 WITHIN_TYPE = Sums(_of_types, 6, _within_types)
 INSTRUCTION = Sums(_of_instruction, 12, _instruction)
 
@@ -421,9 +423,12 @@ def _by_known_set(facts: _FactRows) -> Iterator[Declared]:
             continue
         where = slice_of(form=form, known=rule)
         cells = _cells(facts, facts.rows[form, True], known, context.labels(form))
-        if rule == "corrected" and context.draws.repeat:
-            alike = Counted(cells.of.rows, EQUAL_DRAWS, cells.of.columns)
-            cells = _Cells(alike, 0, {}, None)
+        why = ALIKE if rule == "corrected" and context.draws.repeat else ""
+        if context.settings.stops and rule != "paper":
+            why = STOPPED
+        if why:  # they rest on how many draws are right
+            few = MATRIX._replace(own=partial(_of_few_draws, why))
+            cells = _Cells(Counted(cells.of.rows, few, cells.of.columns), 0, {}, None)
         yield from _rates_of(facts, cells, SLICED, where, ("instructed", rule))
 
 
@@ -646,7 +651,8 @@ def guesses(context: Context) -> Iterator[Estimate]:
     for kind, rate in type_guess_rates(matches, others, context.aspects.type).items():
         rows = context.aspects.type == kind
         value = None if np.isnan(rate) else rate
-        problem = None if value is not None else "no other entity of this type was asked about"
+        absent = "no other entity of this type was asked about"
+        problem = None if value is not None else STOPPED if context.settings.stops else absent
         estimate = Estimate("guess_rate", value=value, n=int(others[rows].sum()), problem=problem)
         yield context.signed(estimate, slice_of(type=str(kind)))
 

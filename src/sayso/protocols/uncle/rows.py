@@ -35,6 +35,7 @@ from sayso.protocols.uncle.settings import FORMS, Settings
 from sayso.records import (
     Estimate,
     Generation,
+    InputError,
     Question,
     Signature,
     Slice,
@@ -149,6 +150,7 @@ class Context:
             **parts,
             known=f"{rule}-of-{s.probe.k}@T{s.probe.temperature:g}",
             known_from=self.probes,
+            **({"probe_stop": s.probe.stop} if s.stops else {}),
             probe_unc=s.probe.unc,
             answer=f"T{s.answer.temperature:g}{nucleus}/{short}/{long}",
             omit=s.omit_long,
@@ -173,12 +175,19 @@ def load_rows(
     k = settings.probe.k
     probes = [g for g in run.read("generations/probe", Generation) if g.request.sample < k]
     texts: dict[str, list[str]] = {}
-    for generation in probes if guesses else ():
+    for generation in probes if guesses and not settings.stops else ():
         if generation.problem is None:
             texts.setdefault(generation.question, []).append(generation.text)
     counted, values = count_draws(probes), probe_values(run, probes)
     del probes  # most of a run, and the answers come next
     at_least = settings.probe.at_least
+    if settings.stops and any(
+        0 < len(read) < k and read.count("correct") < at_least for read in values.values()
+    ):
+        raise InputError(
+            f"probe.at_least is {at_least}, but samples of this run ended before so many were "
+            "right (probe.stop=first_right); lower it, or run again with it"
+        )
     aspects = load_aspects(answers or run, values, k, at_least)
     matches = other_draws(aspects.questions, texts)
     greedy = labels_of_view(aspects.views["short", False], settings)

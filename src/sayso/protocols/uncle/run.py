@@ -7,6 +7,7 @@ draws probes of its own: what is known stays what the plain question's draws say
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -14,6 +15,7 @@ import msgspec
 
 from sayso.prompts import methods
 from sayso.protocols.pool import item_of, load_wording
+from sayso.protocols.probes import PROBES
 from sayso.protocols.protocol import Ask, Run, Step, stored_answers
 from sayso.protocols.settings import folder_setting
 from sayso.protocols.uncle.known_from import take_probes
@@ -25,7 +27,7 @@ from sayso.protocols.uncle.settings import (
     names_of,
     stage_of,
 )
-from sayso.records import Generation, Question, Request, ask, is_blank
+from sayso.records import Generation, Question, Request, Verdict, ask, is_blank
 
 
 def steps(questions: Sequence[Question], settings: Settings, seed: int) -> list[Step]:
@@ -34,6 +36,7 @@ def steps(questions: Sequence[Question], settings: Settings, seed: int) -> list[
     return [
         Step("probes of another run", partial(take_probes, settings)),
         Step("answers", asks=asks),
+        Step("further probes", partial(draw_unknown, settings, seed)),
         Step("revisions", partial(ask_revisions, settings, seed)),
         Step("verdicts", partial(judge_answers, settings)),
     ]
@@ -49,19 +52,28 @@ def answer_asks(questions: Sequence[Question], settings: Settings, seed: int) ->
         form = "long" if question.parts else "short"
         plain = wording.ask(question.text, question.context)
         if form == "short" and settings.known_from == "self":
-            for sample in range(settings.probe.k):
-                drawn = ask(
-                    plain,
-                    temperature=settings.probe.temperature,
-                    max_tokens=answer_limits(settings)[form],
-                    seed=seed,
-                    sample=sample,
-                )
-                yield Ask(question, drawn, "probe", form)
+            first = settings.probe.at_least if settings.stops else settings.probe.k
+            yield from probe_asks(question, range(first), settings, seed)
         yield Ask(question, answer_request(plain, form, settings, seed), form, form)
         text = wording.ask(question.text, question.context, form)
         instructed = answer_request(text, form, settings, seed)
         yield Ask(question, instructed, form, form, "instructed", instructed=True)
+
+
+def probe_asks(
+    question: Question, samples: Iterable[int], settings: Settings, seed: int
+) -> Iterator[Ask]:
+    """Yield some of the draws of a short question that decide whether it is known."""
+    plain = load_wording(settings.prompt_folder).ask(question.text, question.context)
+    for sample in samples:
+        drawn = ask(
+            plain,
+            temperature=settings.probe.temperature,
+            max_tokens=answer_limits(settings)["short"],
+            seed=seed,
+            sample=sample,
+        )
+        yield Ask(question, drawn, PROBES, "short")
 
 
 def answer_request(
@@ -112,6 +124,27 @@ def method_asks(
 # ---- what is done with answers
 
 
+def draw_unknown(settings: Settings, seed: int, run: Run) -> None:
+    """Judge draws and draw again, one by one, what is not known yet, if draws end when it is."""
+    if not settings.stops or settings.known_from != "self":
+        return
+    by_id = {q.id: q for q in run.questions}
+    draws, verdicts, right = list[Generation](), list[Verdict](), Counter[str]()
+    new = stored_answers(run, PROBES)
+    for sample in range(settings.probe.at_least, settings.probe.k + 1):
+        read = run.grade(PROBES, [item_of(g, by_id) for g in new], run.judge)
+        draws, verdicts = draws + new, verdicts + read
+        right.update(v.asked for v in read if v.value == "correct")
+        unknown = [by_id[id] for id in {g.question: 0 for g in new} if id]
+        unknown = [q for q in unknown if right[q.id] < settings.probe.at_least]
+        if sample == settings.probe.k or not unknown:
+            break
+        more = [a for q in unknown for a in probe_asks(q, [sample], settings, seed)]
+        new = run.ask(more)[PROBES]
+    run.write(f"generations/{PROBES}", draws, Generation)
+    run.write(f"verdicts/{PROBES}", verdicts, Verdict)
+
+
 def ask_revisions(settings: Settings, seed: int, run: Run) -> None:
     """Ask the model to revise its plain answers, with each method that revises."""
     if any(methods.METHODS[name].kind == "revision" for name in names_of(settings)):
@@ -132,8 +165,8 @@ def judge_answers(settings: Settings, run: Run) -> None:
     """Judge each stage; of the plain answers also where they state a value."""
     by_id = {q.id: q for q in run.questions}
     stages = [*FORMS, *(stage_of(name, form) for name in names_of(settings) for form in FORMS)]
-    if settings.known_from == "self":
-        stages.insert(0, "probe")
+    if settings.known_from == "self" and not settings.stops:
+        stages.insert(0, PROBES)
     for stage in dict.fromkeys(stages):
         if not run.has(f"generations/{stage}"):
             continue

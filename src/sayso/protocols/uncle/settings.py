@@ -43,6 +43,12 @@ class KnowledgeProbe:
         5, "number of samples per short question", shrinks=True
     )
     temperature: Temperature = collect_field(1.0, "temperature of the samples")
+    stop: Literal["all", "first_right"] = collect_field(
+        "all",
+        "first_right: draw one by one, and end a question's samples once it is known "
+        "(probe.at_least right ones): the same rates for fewer samples; all: always draw probe.k",
+        off=True,
+    )
     unc: Literal["unknown", "dropped_official", "excluded"] = measure_field(
         "unknown",
         "how a hedged probe counts: as in the paper (unknown), as in the paper's code "
@@ -74,7 +80,7 @@ class Settings(ProtocolSettings):
 
     # the model, whose probes decide, and checks on which no compared number rests; a paragraph of
     # another prompt is another question
-    FREE = ("model", "known_from", "data", "methods", PARAGRAPHS)
+    FREE = ("model", "known_from", "data", "methods", "probe_stop", PARAGRAPHS)
 
     probe: KnowledgeProbe = field(default_factory=KnowledgeProbe)
     answer: UncleDecoding = field(default_factory=UncleDecoding)
@@ -120,6 +126,11 @@ class Settings(ProtocolSettings):
                 "sampled; raise it (appendix D has 0.7), or leave answer.top_p out"
             )
         names_of(self)
+
+    @property
+    def stops(self) -> bool:
+        """Whether a question is drawn no more once it is known."""
+        return self.probe.stop == "first_right"
 
     def probing(self) -> Probing:
         """Return which draws decide what is known."""
