@@ -6,7 +6,9 @@ import dataclasses
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta
 
 from sayso import harmless
 from sayso.later import later
@@ -136,6 +138,13 @@ class RunFlags(
     name: str = option("", "the model's name on pages and in tables", main=True)
     dry_run: bool = option(
         False, "print requests, tokens and price; send nothing and write no run", main=True
+    )
+    pilot: Annotated[int, Meta(ge=1, le=10_000)] | None = option(
+        None,
+        "a dry run after asking about so many entities of the run (5 suit; more, up to 8 times as "
+        "many, while the price's range is wider than 2x): the run finds the answers in the cache",
+        "endpoint",
+        main=True,
     )
 
     def job(self, protocol: str, options: Any) -> Job:
@@ -290,3 +299,4 @@ class StudyFlags(ShownFlags, FigureFlags):
     )
     resamples: int = option(1000, "bootstrap resamples of entities")
     dry_run: bool = like(RunFlags, "dry_run")
+    pilot: Annotated[int, Meta(ge=1, le=10_000)] | None = like(RunFlags, "pilot", main=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -41,6 +42,23 @@ def safe_one_line(text: str) -> str:
 def print_json(value: object) -> None:
     """Print a record, or several, as indented JSON."""
     print(plain_json(msgspec.json.format(msgspec.json.encode(value)).decode()))
+
+
+#: entities of a pilot that a person agrees to
+PILOT = 5
+
+
+def wants_pilot(price: tuple[float, float] | None, flags: Any) -> bool:
+    """Ask a person at a terminal for a pilot, where a dry run without one has a wide price."""
+    if flags.pilot or flags.json or price is None or price[1] <= 2 * price[0]:
+        return False
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    answer = input(
+        f"Ask about {PILOT} entities now, or some more, to know the price within a factor of two? "
+        "The run finds these answers in the cache. [y/N] "
+    )
+    return answer.strip().casefold() in ("y", "yes")
 
 
 def terminal() -> Console:

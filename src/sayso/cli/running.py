@@ -17,7 +17,7 @@ from rich.console import Console
 
 from sayso import report as reports
 from sayso.cli.flags import CompareFlags, FigureFlags, RunFlags, ShownFlags
-from sayso.cli.printing import note_figures, print_note, tell
+from sayso.cli.printing import PILOT, note_figures, print_note, tell, wants_pilot
 from sayso.cli.progress import Bars
 from sayso.harmless import line
 from sayso.later import later
@@ -34,10 +34,11 @@ from sayso.report.sheet import main_numbers, render_runs, render_sheet
 from sayso.report.terminal import say
 from sayso.runs.compare import compare as compare_runs
 from sayso.runs.compare import number_words, sides_of
-from sayso.runs.dry_run import RunEstimate, estimate_job, plan_text, total_of, total_text
+from sayso.runs.dry_run import Range, RunEstimate, plan_text, total_of, total_text
 from sayso.runs.job import Job, check, one_period
 from sayso.runs.measure import load_run
 from sayso.runs.measure import measure as measure_run
+from sayso.runs.pilot import price_job
 from sayso.runs.recorded import slug
 from sayso.runs.result import Result, lost_answers, sheet_of, shown_examples, shown_run
 from sayso.runs.run import execute_job
@@ -60,12 +61,14 @@ def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:
     several = len(jobs) > 1
     if several:
         _check_several(common)
-    if common.dry_run:
-        plans = {_on_record(job)[0]: _estimate(job) for job in jobs}
+    if common.dry_run or common.pilot:
+        plans = {_on_record(job)[0]: _estimate(job, pilot=common.pilot) for job in jobs}
         if common.json:
             print(json_text([*plans.values()] if several else next(iter(plans.values()))))
         else:
             _show_plans(plans)
+        if wants_pilot(total_of(plans.values()).dollars, common):
+            return run_one(dataclasses.replace(common, pilot=PILOT), plan, options)
         return 0
     done, _ = _run_jobs(
         jobs, ShowOptions(common.json, several, common.verbose, not several, common.files)
@@ -280,10 +283,12 @@ def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) 
         render_runs(runs, manifest, Console(), written)
 
 
-def _estimate(job: Job, seen: set[bytes] | None = None) -> RunEstimate:
-    """Price a job; what takes long is told."""
+def _estimate(
+    job: Job, seen: set[bytes] | None = None, pilot: int | None = None
+) -> RunEstimate:
+    """Price a job, after a pilot if there is to be one; what takes long is told."""
     with Bars() as bars:
-        return estimate_job(job, seen, bars)
+        return price_job(job, pilot or 0, seen, bars)
 
 
 def _run(job: Job, shown: ShowOptions) -> Result:
@@ -338,9 +343,12 @@ def run_every(common: RunFlags) -> int:
     if common.answers:
         return _run_all_answers(common)
     tell(f"running {', '.join(PROTOCOLS)}")
-    with one_period(list(_job_of_each(common)), asks=not common.dry_run) as jobs:
-        if common.dry_run:
-            _price_every(jobs, json=common.json)
+    pricing = common.dry_run or bool(common.pilot)
+    with one_period(list(_job_of_each(common)), asks=not pricing) as jobs:
+        if pricing:
+            price = _price_every(jobs, common)
+            if wants_pilot(price, common):
+                _price_every(jobs, dataclasses.replace(common, pilot=PILOT))
             return 0
         quiet = not common.verbose or common.json
         shown = ShowOptions(False, quiet, common.verbose, figures=common.files)
@@ -351,20 +359,24 @@ def run_every(common: RunFlags) -> int:
     return _exit_code(done)
 
 
-def _price_every(jobs: Sequence[Job], *, json: bool) -> None:
-    """Print what every protocol would ask; what several of them ask is counted once."""
+def _price_every(jobs: Sequence[Job], common: RunFlags) -> Range | None:
+    """Print what every protocol would ask and return its price.
+
+    What several of them ask is counted once.
+    """
     plans: dict[str, RunEstimate] = {}
     seen: set[bytes] = set()
     for job in jobs:
         try:
-            plans[job.protocol] = _estimate(job, seen)
+            plans[job.protocol] = _estimate(job, seen, common.pilot)
         except Unsuited as reason:
             print_note(f"left out: {reason}")
-    if json:
+    if common.json:
         print(json_text(plans))
-        return
-    shared = "Requests that several protocols share are paid for once and counted for the first"
-    _show_plans(plans, f"{shared} of them.\n")
+    else:
+        shared = "Requests that several protocols share are paid for once and counted for the first"
+        _show_plans(plans, f"{shared} of them.\n")
+    return total_of(plans.values()).dollars
 
 
 def measure(run: Path, flags: ShownFlags, settings: Mapping[str, Any]) -> None:

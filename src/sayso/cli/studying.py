@@ -14,7 +14,7 @@ import msgspec
 from rich.console import Console
 
 from sayso.cli.flags import StudyFlags, StudyKeys
-from sayso.cli.printing import note_figures, print_note, tell
+from sayso.cli.printing import PILOT, note_figures, print_note, tell, wants_pilot
 from sayso.cli.progress import Bars
 from sayso.options import fields_of, read_value
 from sayso.records import InputError, content_id
@@ -68,8 +68,10 @@ def study(sources: Sequence[Path], flags: StudyFlags, settings: Mapping[str, Any
         other = Path("studies") / content_id(sorted(map(str, sources)))[:8]
         out = keys.get("out") or (own[0] if len(sources) == len(own) == 1 else other)
         found = of_folders(sources, **_options(flags, keys))
-    elif flags.dry_run:
-        _price(grid, as_json=flags.json)
+    elif flags.dry_run or flags.pilot:
+        price = _price(grid, flags)
+        if wants_pilot(price.total.dollars, flags):
+            _price(grid, dataclasses.replace(flags, pilot=PILOT))
         return 0
     else:
         out = grid.out
@@ -134,7 +136,7 @@ def _grid(sources: Sequence[Path], flags: StudyFlags, keys: Mapping[str, Any]) -
         return read_grid(spec, "--models" if spec.get("models") else "--answers", command)
     if not files:
         making = [name for name in (*LISTS, "answers", *REPEATED) if spec.get(name)]
-        if making or flags.dry_run:
+        if making or flags.dry_run or flags.pilot:
             raise InputError(
                 "folders of runs already have models, data and protocols: leave "
                 f"{(making or ['--dry-run'])[0]} out"
@@ -236,11 +238,12 @@ def _price_of(plan: RunEstimate) -> str:
     return "none" if local else money(plan.dollars)
 
 
-def _price(study: Grid, *, as_json: bool) -> None:
-    price = price_grid(study)
-    if as_json:
+def _price(study: Grid, flags: StudyFlags) -> StudyPrice:
+    """Print what the cells of a grid would ask, and return it."""
+    price = price_grid(study, flags.pilot or 0)
+    if flags.json:
         print(json_text(msgspec.to_builtins(_as_json(study, price))))
-        return
+        return price
     for text in dict.fromkeys(c for plan in price.plans.values() for c in plan.cautions):
         print(f"! {text}")
     columns: dict[str, Callable[[RunEstimate], str]] = {
@@ -271,6 +274,7 @@ def _price(study: Grid, *, as_json: bool) -> None:
     _note_left_out(
         [CellOutcome(c.model, c.data, c.protocol, "", "left out", r) for c, r in left_out]
     )
+    return price
 
 
 def _as_json(grid: Grid, price: StudyPrice) -> dict[str, object]:

@@ -183,6 +183,21 @@ class ReadEstimate(msgspec.Struct, frozen=True):
     requests: Range
 
 
+class PilotPrice(msgspec.Struct, frozen=True):
+    """What the rest of a run costs, in dollars, by the entities of it that were asked.
+
+    ``paid`` is what asking them cost; ``more`` of them would make the range half as wide.
+    """
+
+    asked: int
+    of: int
+    paid: float
+    dollars: float
+    low: float
+    high: float
+    more: int = 0
+
+
 class RunEstimate(msgspec.Struct, frozen=True):
     """What a run would ask. ``dollars`` is ``None`` where a price is unknown, never 0 for that."""
 
@@ -195,6 +210,8 @@ class RunEstimate(msgspec.Struct, frozen=True):
     #: what must be read before any number
     cautions: tuple[str, ...] = ()
     reads: tuple[ReadEstimate, ...] = ()
+    #: ``dollars`` are its range
+    pilot: PilotPrice | None = None
 
 
 def estimate_job(
@@ -570,11 +587,23 @@ def plan_text(plan: RunEstimate) -> str:
     total = LOCAL_LABEL if local else money(plan.dollars)
     if not local and plan.dollars is None:
         total = f"{total} price; {amount(plan.stages)}"
-    lines += ["", f"total: {total}"]
+    lines += ["", f"total: {pilot_text(plan.pilot) if plan.pilot else total}"]
     lines += [f"price of the {who}'s tokens: {label}" for who, label in plan.prices.items()]
     if "judge" not in plan.prices:
         lines.append(f"judge {plan.judge}: asks no model through sayso")
     return "\n".join([*lines, *plan.notes])
+
+
+def pilot_text(pilot: PilotPrice) -> str:
+    """Return the price after a pilot as a sentence."""
+    text = (
+        f"about {dollars(pilot.dollars)} ({dollars(pilot.low)} - {dollars(pilot.high)}) for the "
+        f"rest of the run; its first {pilot.asked} of {pilot.of} entities cost "
+        f"{dollars(pilot.paid)} now and are in the cache"
+    )
+    if pilot.high <= 2 * pilot.low:
+        return text
+    return f"{text}. {pilot.more} more (--pilot {pilot.asked + pilot.more}) halve the range"
 
 
 WHAT = {"model": "asking", "judge": "judging"}

@@ -389,15 +389,24 @@ def finished_result(job: Job, out: Path) -> Result | None:
     return Result(out, estimates, before, entities_of(opened.data.questions))
 
 
-def _execute(opened: OpenJob, manifest: Manifest, folder: RunFolder) -> Result:
-    """Ask, judge and measure into a folder that is ours alone."""
-    job, data, model, progress = opened.job, opened.data, opened.model, opened.model.progress
+def run_of(
+    opened: OpenJob, manifest: Manifest, folder: RunFolder, questions: Sequence[Question]
+) -> FolderRun:
+    """Return a run about some questions of an open job, before its first step."""
+    job = opened.job
     run = FolderRun(
-        folder, data.questions, manifest, model=model, judge=opened.judge, tools=opened.tools,
+        folder, questions, manifest, model=opened.model, judge=opened.judge, tools=opened.tools,
         notices=unused_prompts(job),
     )  # fmt: skip
     if job.recorded is not None:
         run.recorded = partial(answers_of, job.recorded, job.plan)
+    return run
+
+
+def _execute(opened: OpenJob, manifest: Manifest, folder: RunFolder) -> Result:
+    """Ask, judge and measure into a folder that is ours alone."""
+    job, data, model, progress = opened.job, opened.data, opened.model, opened.model.progress
+    run = run_of(opened, manifest, folder, data.questions)
     foreign = world_caution(job)
     try:
         for told in (*foreign, *unlisted(model, opened.judge.engine), *run.notices, *_idle(opened)):

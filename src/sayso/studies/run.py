@@ -22,9 +22,10 @@ from sayso.protocols.protocol import Unsuited
 from sayso.records import InputError
 from sayso.report import write as write_page
 from sayso.runs.costs import BudgetSpent, Meter, is_local, open_priced
-from sayso.runs.dry_run import RunEstimate, Total, estimate_job, total_of
+from sayso.runs.dry_run import RunEstimate, Total, total_of
 from sayso.runs.job import Job, check, one_period
 from sayso.runs.judge import judging_model
+from sayso.runs.pilot import price_job
 from sayso.runs.run import check_finished, execute_job
 from sayso.storage.atomic import one_writer, place_inside, replacing
 from sayso.storage.run_folder import RunFolder
@@ -233,10 +234,10 @@ class StudyPrice(NamedTuple):
     total: Total
 
 
-def price_grid(grid: Grid) -> StudyPrice:
+def price_grid(grid: Grid, pilot: int = 0) -> StudyPrice:
     """Return what a grid would ask and cost. Asks nothing, needs no key, makes no folder.
 
-    Raises InputError for a grid that is wrong.
+    With ``pilot`` so many entities of each cell are asked first. Raises InputError for a grid that is wrong.
     """
     check_grid(grid, plan=True)
     seen: set[bytes] = set()
@@ -255,7 +256,7 @@ def price_grid(grid: Grid) -> StudyPrice:
                         check_finished(cell.job)
                     finished += 1
                 else:
-                    plans[number] = estimate_job(cell.job, seen, later=later)
+                    plans[number] = price_job(cell.job, pilot, seen, later=later)
             except Unsuited as reason:
                 left_out[number] = str(reason)
             except InputError as error:

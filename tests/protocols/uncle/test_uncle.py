@@ -247,6 +247,7 @@ def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
     other: dict[str, Any] = {
         "probe.k": 3,
         "probe.temperature": 0.7,
+        "probe.stop": "first_right",
         "probe.unc": "excluded",
         "probe.at_least": 2,
         "answer.temperature": 0.5,
