@@ -21,11 +21,12 @@ ENGINES = [
     "scripted", "hf-llama", "hf-gpt2", "hf-mistral", "hf-mamba", "builtin",
     "gguf", "gguf-state",  # llama.cpp; as it treats architectures that keep a running state
     "bad-server",  # ours: three calls in ten go wrong, in all ways there are
+    "inspect",  # Inspect's own client in front of ours
     "ollama",  # a stand-in for its server, from its documentation
     "vllm",  # a fake with vLLM's documented types
     "real-server",  # `transformers serve` with the built-in model
 ]  # fmt: skip
-ENDPOINTS = ("http://", "https://", "ollama:", "openai:")
+ENDPOINTS = ("http://", "https://", "inspect:", "ollama:", "openai:")
 
 
 def reply(request: Request) -> str:
@@ -48,6 +49,15 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
         with BadServer(mixture(0.3, seed=1), context=256) as server:
             opened = open_model(server.url)
             opened.asker.pace.base = 0.01  # type: ignore[attr-defined]
+            yield opened
+            opened.close()
+        return
+    if name == "inspect":
+        pytest.importorskip("inspect_ai")
+        with BadServer(context=256) as server, pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LOOP_BASE_URL", server.url)
+            patch.setenv("LOOP_API_KEY", "key-of-loop-1")
+            opened = open_model("inspect:openai-api/loop/bad")
             yield opened
             opened.close()
         return

@@ -284,7 +284,7 @@ def test_openai_is_sent_what_it_knows_and_the_rest_is_said(
     assert body["reasoning_effort"] == "low"
     assert body["max_completion_tokens"] == 256
     assert found.overrides == ("enable_thinking: not sent", "top_k: not sent")
-    assert "OpenAI does not know enable_thinking, top_k: not sent" in engine.notices[0]
+    assert "does not know enable_thinking, top_k: not sent" in engine.notices[0]
     # 1 prompt token and 34 out at 0.15 and 0.60 dollars a million
     assert found.usage.dollars == pytest.approx((1 * 0.15 + 34 * 0.60) / 1e6)
     assert engine.identity == "api:gpt-4o-mini"

@@ -41,6 +41,7 @@ OPENERS = {
     "vllm": "sayso.engines.vllm:open_vllm",
     "ollama": "sayso.engines.openai.engine:open_ollama",
     **dict.fromkeys(PROVIDERS, "sayso.engines.openai.engine:open_provider"),
+    "inspect": "sayso.engines.inspect_models:open_inspect",
     "http": "sayso.engines.openai.engine:open_endpoint",
     "https": "sayso.engines.openai.engine:open_endpoint",
 }
@@ -50,7 +51,7 @@ _OF_TORCH, _WHOLE = (*LOCAL_NAMES, "hf", "vllm"), (*LOCAL_NAMES, *PROVIDERS, "ht
 NAMES = (
     "'builtin', 'builtin-trained', 'smollm2', 'hf:<folder or hub id>', "
     "'gguf:<GGUF file>', 'vllm:<folder or hub id>', 'ollama:<model>', '<provider>:<model>' (one of "
-    f"{', '.join(PROVIDERS)}), or the URL of an endpoint ('http://localhost:8000/v1#model')"
+    f"{', '.join(PROVIDERS)}), 'inspect:<provider>/<model>', or the URL of an endpoint ('http://localhost:8000/v1#model')"
 )
 
 

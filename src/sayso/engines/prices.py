@@ -13,7 +13,7 @@ import msgspec
 
 from sayso.engines.named import LOCAL_NAMES
 from sayso.engines.ollama import costs_nothing
-from sayso.engines.providers import PROVIDERS
+from sayso.engines.providers import INSPECT, LOCAL_HERE, PROVIDERS
 from sayso.records import Generation, InputError, Usage
 
 
@@ -90,7 +90,13 @@ def price_of(model: str, override: str | None = None) -> Price | None:
         return LOCAL
     if kind == "ollama":
         return LOCAL if costs_nothing(name) else None
-    return _listed(PROVIDERS[kind].prices, name) if kind in PROVIDERS and name else None
+    provider = PROVIDERS.get(kind)
+    if kind == "inspect":
+        kind, _, name = name.partition("/")
+        provider = INSPECT.get(kind)
+    if provider is None or not (provider.prices and name):
+        return None
+    return LOCAL if provider.prices == LOCAL_HERE else _listed(provider.prices, name)
 
 
 @functools.cache

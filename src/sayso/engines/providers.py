@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+#: in place of a company: what runs on this machine costs nothing
+LOCAL_HERE = "local"
+
 
 class Provider(NamedTuple):
     """An address with the variable of its key; ``prices`` is the company's name in genai-prices.
 
-    ``ignores`` are parameters that have no effect there, ``hottest`` the highest temperature: a
-    higher one would be lowered in silence.
+    ``ignores`` are parameters that have no effect there, ``because`` who says so; ``hottest`` is
+    the highest temperature: a higher one would be lowered in silence. ``extras``: whether it may
+    know parameters that others than OpenAI brought.
     """
 
     url: str
@@ -21,15 +25,17 @@ class Provider(NamedTuple):
     prices: str
     ignores: tuple[str, ...] = ()
     hottest: float = 2.0
+    extras: bool = True
+    because: str = "as its documentation says"
 
     @property
     def official(self) -> bool:
-        """Whether it is OpenAI, whose address knows none of the parameters that others added."""
+        """Whether it is OpenAI."""
         return self.prices == "openai"
 
 
 PROVIDERS = {
-    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", "openai"),
+    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", "openai", extras=False),
     # https://docs.anthropic.com/en/api/openai-sdk: one choice a call, temperatures up to 1
     "anthropic": Provider(
         "https://api.anthropic.com/v1",
@@ -51,4 +57,35 @@ PROVIDERS = {
 #: what an address of anybody else is
 UNKNOWN_PROVIDER = Provider("", "", "")
 #: what stands before the colon of a model behind an endpoint
-REMOTE = (*PROVIDERS, "ollama", "http", "https")
+REMOTE = (*PROVIDERS, "ollama", "inspect", "http", "https")
+
+#: a provider of Inspect, which gives it every option that Inspect has
+OF_INSPECT = Provider("", "", "", extras=False, because="Inspect 0.3.285 does not pass it on")
+_NONE = ("n", "seed", "logprobs", "top_logprobs")
+#: providers of Inspect whose prices are known, or to which it does not pass all options on
+INSPECT = {
+    "openai": OF_INSPECT._replace(prices="openai"),
+    "anthropic": OF_INSPECT._replace(prices="anthropic", ignores=_NONE, hottest=1.0),
+    "google": OF_INSPECT._replace(prices="google", ignores=("seed",)),
+    "grok": OF_INSPECT._replace(prices="x-ai", ignores=("n",)),
+    "groq": OF_INSPECT._replace(prices="groq", ignores=_NONE[2:]),
+    "mistral": OF_INSPECT._replace(prices="mistral", ignores=("n", *_NONE[2:], "stop")),
+    "bedrock": OF_INSPECT._replace(prices="aws", ignores=_NONE),
+    "azureai": OF_INSPECT._replace(
+        prices="azure", ignores=("n", *_NONE[2:], "response_format", "reasoning_effort")
+    ),
+    "hf": OF_INSPECT._replace(prices=LOCAL_HERE, ignores=("n", "response_format")),
+    "nnterp": OF_INSPECT._replace(prices=LOCAL_HERE, ignores=("n", "seed", "response_format")),
+    "mockllm": OF_INSPECT._replace(
+        prices=LOCAL_HERE, ignores=(*_NONE, "temperature", "top_p", "stop", "response_format")
+    ),
+    **{
+        name: OF_INSPECT._replace(prices=prices)
+        for name, prices in {
+            "together": "together", "deepseek": "deepseek", "openrouter": "openrouter",
+            "fireworks": "fireworks", "perplexity": "perplexity", "moonshot": "moonshotai",
+        }.items()
+    },
+}  # fmt: skip
+#: those whose batches Inspect knows
+INSPECT_BATCHES = ("openai", "anthropic", "google", "grok", "together")

@@ -18,6 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 from inspect_ai.event import ScoreEvent
 from inspect_ai.log import (
     EvalConfig,
@@ -41,7 +42,7 @@ from inspect_ai.scorer import ScoreEdit
 
 from sayso.datasets.tools.inspect import ANSWERABLE
 from sayso.inspect_ai_tools.metrics import LOWER, UPPER, J
-from sayso.inspect_ai_tools.models import inspect_messages, inspect_output, usage_of
+from sayso.inspect_ai_tools.models import inspect_output, usage_of
 from sayso.inspect_ai_tools.reading import (
     WORTH,
     Reading,
@@ -194,7 +195,7 @@ def _sample(
 ) -> EvalSample:
     model = model_of(manifest)
     output = inspect_output(g, model, draws)
-    messages = inspect_messages(g.request.messages)
+    messages: Any = msgspec.to_builtins(g.request.messages)
     alone = len(messages) == 1 and g.request.messages[0].role == "user"
     failed = g.problem is not None and g.problem != "truncated"
     scores = {}

@@ -1,33 +1,28 @@
-"""A model of Inspect as an engine of ours, for the judge; an engine of ours as a model of Inspect.
+"""An engine of ours as a model of Inspect, and a generation as its output.
 
-``ModelEngine`` lets :class:`~sayso.judges.model.judge.LlmJudge` ask a model that Inspect opened, so
-that Inspect counts its tokens, retries its requests and shows them in the log. ``sayso/NAME`` opens
-every model that ``sayso run --model NAME`` opens: ``inspect eval … --model sayso/builtin``.
+``sayso/NAME`` opens every model that ``sayso run --model NAME`` opens: ``inspect eval … --model
+sayso/builtin``. The other way round is :mod:`sayso.engines.inspect_models`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import anyio
-import anyio.from_thread
 import anyio.to_thread
 import msgspec
 from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessage,
     ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
     ContentReasoning,
     ContentText,
     GenerateConfig,
     Logprob,
     Logprobs,
-    Model,
     ModelAPI,
     ModelOutput,
     ModelUsage,
@@ -37,91 +32,8 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from sayso.engines import open_model
-from sayso.engines.engine import Capabilities, Counts, Engine
-from sayso.records import Generation, InputError, Message, Request, Usage
-
-# ---- a model of Inspect as an engine
-
-
-class ModelEngine:
-    """A model of Inspect as an :class:`~sayso.engines.engine.Engine`, called from a thread.
-
-    ``complete`` runs in a thread that ``anyio.to_thread`` started: each request goes to the event
-    loop, where Inspect asks its model. An error of the model is raised, as Inspect's own scorers
-    do, so that its rules for failed samples apply.
-    """
-
-    capabilities = Capabilities()
-
-    def __init__(self, model: Model) -> None:
-        """Wrap a model."""
-        self.model = model
-        self.name = self.identity = self.base = self.signature = str(model)
-        self.counts = Counts()
-
-    def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Generation]]:
-        """Ask the model one request after the other."""
-        for index, request in enumerate(requests):
-            yield index, anyio.from_thread.run(self._ask, request)
-
-    async def _ask(self, request: Request) -> Generation:
-        config = GenerateConfig(
-            temperature=request.temperature,
-            max_tokens=request.max_tokens,
-            stop_seqs=list(request.stop) or None,
-        )
-        output = await self.model.generate(inspect_messages(request.messages), config=config)
-        return generation_of(output, request)
-
-    def force(
-        self, items: Sequence[tuple[Request, str | Sequence[int]]], want: Sequence[str]
-    ) -> Iterator[tuple[int, Generation]]:
-        """Refuse: a model of Inspect reads no given text. Raises InputError."""
-        raise InputError(f"{self.name}: a model of Inspect gives no probabilities of a given text")
-
-    def close(self) -> None:
-        """Leave the model open: Inspect closes it."""
-
-
-#: why Inspect says that an answer ended -> what a generation says
-FINISH = {"stop": "stop", "max_tokens": "length", "model_length": "length"}
-
-
-def generation_of(output: ModelOutput, request: Request, **fields: Any) -> Generation:
-    """Return what a model of Inspect answered as a generation.
-
-    An answer without text that reached the token limit was cut off inside a thought: "truncated".
-    """
-    text = output.completion
-    usage = output.usage
-    finish = None if output.empty else FINISH.get(output.stop_reason)
-    problem = f"failed: {output.error}" if output.error and not text.strip() else None
-    if problem is None and not text.strip() and finish == "length":
-        problem = "truncated"
-    return Generation(
-        request,
-        text=text,
-        finish=finish,
-        usage=Usage()
-        if usage is None
-        else Usage(
-            prompt_tokens=usage.input_tokens + (usage.input_tokens_cache_read or 0),
-            completion_tokens=usage.output_tokens,
-            cached_tokens=usage.input_tokens_cache_read or 0,
-            dollars=usage.total_cost,
-        ),
-        problem=problem,
-        **fields,
-    )
-
-
-ROLES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-
-
-def inspect_messages(messages: Iterable[Message]) -> list[ChatMessage]:
-    """Return messages as Inspect has them."""
-    return [ROLES[message.role](content=message.content) for message in messages]
-
+from sayso.engines.engine import Engine
+from sayso.records import Generation, Message, Request
 
 # ---- an engine of ours as a model
 
@@ -184,8 +96,7 @@ class SaysoAPI(ModelAPI):
 
 
 def _message(message: ChatMessage) -> Message:
-    role = message.role if message.role in ROLES else "user"
-    return Message(role, message.text)  # type: ignore[arg-type]
+    return Message("user" if message.role == "tool" else message.role, message.text)
 
 
 STOP: dict[str | None, StopReason] = {"length": "max_tokens", None: "unknown"}

@@ -12,15 +12,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import anyio.to_thread
 import msgspec
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import get_model
+from inspect_ai.model import ModelOutput, get_model
 from inspect_ai.scorer import Score, Target
 from inspect_ai.solver import TaskState
 
 from sayso.datasets.tools.inspect import ANSWERABLE, QUESTION
-from sayso.inspect_ai_tools.models import ModelEngine, generation_of
+from sayso.engines.inspect_models import generation_of, in_thread, inspect_engine
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import PROBLEMS
@@ -33,11 +32,9 @@ from sayso.records import (
     Generation,
     Gold,
     Question,
-    Request,
     Verdict,
     content_id,
 )
-from sayso.runs.asking import answer_without_thoughts
 
 #: further keys of the metadata of a sample: what is resampled as a whole; the prompt of draws
 CLUSTER, PROBE = "cluster", "probe"
@@ -96,14 +93,14 @@ def asked_question(metadata: Mapping[str, Any], text: str, targets: Sequence[str
 
 def given_answer(text: str, question: Question, **fields: Any) -> Generation:
     """Return a text as the answer to a question, its thoughts apart."""
-    bare = Generation(Request(()), text=text, question=question.id, form="short", **fields)
-    return answer_without_thoughts(bare)
+    output = ModelOutput.from_content("", text)
+    return generation_of(output, question=question.id, form="short", **fields)
 
 
 def state_answer(state: TaskState, question: Question) -> Generation:
     """Return the answer of a sample, its thoughts apart."""
     fields = {"id": f"{state.sample_id}/{state.epoch}", "question": question.id, "form": "short"}
-    return answer_without_thoughts(generation_of(state.output, Request(()), **fields))
+    return generation_of(state.output, **fields)
 
 
 # ---- who reads
@@ -126,7 +123,7 @@ def judge_named(judge: str, prompts: PromptSet, room: int, subject: str) -> Judg
     if judge == RULES:
         return RulesJudge()
     model = get_model(role=GRADER) if judge == GRADER else get_model(judge)
-    return LlmJudge(ModelEngine(model), prompts=prompts, room=room, family=subject, anyway=True)
+    return LlmJudge(inspect_engine(model), prompts=prompts, room=room, family=subject, anyway=True)
 
 
 class Reading(NamedTuple):
@@ -164,7 +161,7 @@ async def read_state(
     elif offline:
         verdicts = grade()
     else:
-        verdicts = await anyio.to_thread.run_sync(grade)
+        verdicts = await in_thread(grade)
     verdict = verdicts[0] if earlier is None else earlier
     values = [v.value for v in (verdicts[1:] if earlier is None else verdicts)]
     known = is_known(values, len(draws)) if draws else None

@@ -16,6 +16,7 @@ import random
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Sequence
+from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -124,6 +125,7 @@ class Session:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
+        self.context = copy_context()
         self.results: SimpleQueue[list[Settled] | BaseException] = SimpleQueue()
         self.outbox: list[Settled] = []
         self.cancelled = False
@@ -237,7 +239,7 @@ class Dispatcher:
             if call.session.held:
                 call.session.give_back(call)
             elif not call.session.cancelled:
-                task = self.loop.create_task(self._run(call))
+                task = self.loop.create_task(self._run(call), context=call.session.context)
                 self.running[task] = call
                 task.add_done_callback(self._ended)
         self._wake_later(now)
@@ -511,7 +513,13 @@ class Asker:
 
     dispatcher: Dispatcher
 
-    def __init__(self, endpoint: Endpoint, options: EndpointOptions, price: Price | None) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        options: EndpointOptions,
+        price: Price | None,
+        wire: Wire | None = None,
+    ) -> None:
         self.endpoint = endpoint
         self.options = options
         self.price = price
@@ -520,7 +528,7 @@ class Asker:
         self.learned = Learned(endpoint.provider)
         self.pace = CallPace(options.concurrency)
         self.tell: Callable[[str], None] = lambda text: None
-        self.wire = Wire(endpoint, options)
+        self.wire = wire or Wire(endpoint, options)
         self.isolating = asyncio.Lock()
         self.again: Counter[str] = Counter()
         self.odd_wait = ""
@@ -567,7 +575,7 @@ class Asker:
             if fault.kind != "refused":
                 self.again[fault_words(fault)] += 1
             return outcome
-        if isinstance(outcome, InputError):
+        if isinstance(outcome, BaseException):
             call.session.fail(outcome)
         else:
             self._give_up(call, outcome)
@@ -650,8 +658,10 @@ class Asker:
 
     async def _decide(
         self, call: Call, fault: Fault, body: dict[str, object]
-    ) -> float | str | InputError:
+    ) -> float | str | BaseException:
         """Return what follows a fault: a delay, a record's problem, or an error for all."""
+        if fault.error is not None:
+            return fault.error
         if fault.kind == "first" and refused_names(fault.reason, body):
             fault = fault._replace(kind="refused")  # an option, whatever the status
         if fault.kind == "refused" and (self.answered or not fault.page):

@@ -55,6 +55,7 @@ from sayso.engines.openai.endpoint import (
 )
 from sayso.engines.openai.reply import Fault, decode_body, empty_record
 from sayso.engines.openai.request import refusable_parts, request_body, unaskable
+from sayso.engines.openai.wire import Wire
 from sayso.engines.prices import LOCAL, Price, price_of
 from sayso.records import Generation, InputError, Request
 
@@ -74,10 +75,16 @@ class EndpointEngine:
     whole = True
     given: float | None = None
 
-    def __init__(self, endpoint: Endpoint, options: EndpointOptions, price: Price | None) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        options: EndpointOptions,
+        price: Price | None,
+        wire: Wire | None = None,
+    ) -> None:
         check_proxies()
         self.thread = LoopThread()
-        self.asker = Asker(endpoint, options, price)
+        self.asker = Asker(endpoint, options, price, wire)
         self.dispatcher = Dispatcher(self.thread.loop, self.asker)
         self.options = options
         self.price = price

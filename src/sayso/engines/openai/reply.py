@@ -208,7 +208,7 @@ class Fault(NamedTuple):
     """Why there is no answer. ``reason`` still holds what the server said, unscrubbed.
 
     ``page``: the server sent a web page or a redirect, as gateways in front of an endpoint do.
-    ``odd`` is a Retry-After that cannot be kept to.
+    ``odd`` is a Retry-After that cannot be kept to; ``error`` is what the caller is to get instead.
     """
 
     kind: FaultKind
@@ -216,6 +216,7 @@ class Fault(NamedTuple):
     wait: float | None = None
     page: bool = False
     odd: str = ""
+    error: BaseException | None = None
 
 
 def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> Fault:

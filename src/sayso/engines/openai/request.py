@@ -18,7 +18,7 @@ import msgspec
 from sayso.engines.providers import UNKNOWN_PROVIDER, Provider
 from sayso.records import Request
 
-#: parameters that OpenAI does not know; llama.cpp's name of a repetition penalty is another one
+#: parameters that OpenAI and Inspect do not know; llama.cpp has its own name of a penalty
 EXTRAS = ("top_k", "min_p", "repetition_penalty", "repeat_penalty", "chat_template_kwargs")
 #: "off" as top_k: -1 to vLLM, SGLang and llama.cpp, 0 where a number below it is refused
 OFF = (-1, 0)
@@ -62,12 +62,12 @@ class Learned:
     """
 
     def __init__(self, provider: Provider = UNKNOWN_PROVIDER) -> None:
-        self.official = official = provider.official
+        self.extras = provider.extras
         self.hottest = provider.hottest
         self.dropped: dict[tuple[str, object], str] = dict.fromkeys(
-            ((name, None) for name in provider.ignores), "as its documentation says"
+            ((name, None) for name in provider.ignores), provider.because
         )
-        self.limit = "max_completion_tokens" if official else "max_tokens"
+        self.limit = "max_tokens" if self.extras else "max_completion_tokens"
         self.limits_refused: set[str] = set()
         self.choices = 1 if self.drops("n") else MOST_CHOICES
         self.gives_n = False
@@ -143,7 +143,7 @@ class Learned:
     def in_replies(self) -> list[str]:
         """The notices that the ``overrides`` of replies repeat."""
         unknown = ", ".join(self.unknown)
-        first = [f"OpenAI does not know {unknown}: not sent, so its own default applies"]
+        first = [f"the endpoint does not know {unknown}: not sent, so its own default applies"]
         listed = [name for name, _ in self.dropped if name not in UNLISTED]
         return (first if unknown else []) + self._refusals(listed)
 
@@ -252,7 +252,7 @@ def request_body(
         if learned.schema_form == "json_object":  # with its schema, which llama-cpp-python reads
             schema = {"type": "json_object", "schema": named["schema"]}
         put("response_format", schema, "response_format: not enforced")
-    if learned.official:
+    if not learned.extras:
         unknown = _put_official(request, put)
         learned.unknown.update(dict.fromkeys(unknown))
         overrides += [f"{name}: not sent" for name in unknown]
@@ -273,7 +273,7 @@ def call_seed(seed: int, sample: int) -> int:
 
 
 def _put_official(request: Request, put: Put) -> list[str]:
-    """Put what OpenAI's own endpoint knows, and return the names of what it does not."""
+    """Put what OpenAI's own endpoint and Inspect know, and return the names of what they do not."""
     unknown = []
     for name, value in request.chat_template_kwargs:
         if name == "reasoning_effort":
@@ -301,7 +301,7 @@ def unaskable(request: Request, learned: Learned) -> str | None:
     """Return why a request cannot be sent at all, ``None`` if it can."""
     if not (request.temperature >= 0 and request.repetition_penalty > 0):
         return "failed: temperature must be at least 0 and repetition_penalty above 0"
-    if request.prefill is not None and learned.official:
+    if request.prefill is not None and not learned.extras:
         return "failed: this endpoint cannot continue the beginning of an answer (prefill)"
     if request.response_format is not None:
         try:
