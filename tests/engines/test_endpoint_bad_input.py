@@ -82,7 +82,10 @@ def test_a_missing_key_for_openai(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_name_that_cannot_be_opened_is_repeated_as_typed() -> None:
-    for name in ("antropic:claude-haiku-4-5", "bedrock:eu.amazon.nova-lite-v1:0"):
+    for name in (
+        "antropic:claude-haiku-4-5", "bedrock:eu.amazon.nova-lite-v1:0",
+        "antropic:claude-opus-4-6@20260205",
+    ):  # fmt: skip
         with pytest.raises(InputError) as caught:
             open_model(name)
         assert str(caught.value).startswith(f"model {name!r} is not a name sayso can open")

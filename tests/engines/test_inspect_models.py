@@ -107,11 +107,12 @@ def test_draws_log_probabilities_and_a_schema(looped: Open) -> None:
 
 
 def test_what_is_refused_is_named_and_left_out(looped: Open) -> None:
-    server, engine = looped(refuses=("logprobs", "seed"), choices=1)
-    found = answers(engine, *(ask("Who?", sample=n) for n in range(3)))
+    server, engine = looped(refuses=("logprobs", "seed", "response_format"), choices=1)
+    schema = '{"name": "v", "schema": {"type": "object"}}'
+    found = answers(engine, *(ask("Who?", sample=n, response_format=schema) for n in range(3)))
     assert [g.problem for g in found] == [None] * 3
     assert len({g.text for g in found}) >= 1
-    assert not {"logprobs", "seed"} & server.bodies[-1].keys()
+    assert not {"logprobs", "seed", "response_format"} & server.bodies[-1].keys()
     told = " ".join(engine.notices)
     assert "logprobs" in told
     assert "seed" in told

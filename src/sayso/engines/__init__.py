@@ -108,9 +108,8 @@ def refuse_gone(name: str) -> None:
 
 
 def _unknown(name: str) -> InputError:
-    if (
-        "@" in name and ":" in name.partition("@")[0]
-    ):  # a login of an address without its scheme, if it has any
+    login, _, host = name.rpartition("@")
+    if ":" in login and not host.isdecimal():  # of an address without its scheme; else a version
         name = redact(f"http://{name}").removeprefix("http://")
     return InputError(
         f"model {name!r} is not a name sayso can open: expected {NAMES}{plugin_names('engines')}"

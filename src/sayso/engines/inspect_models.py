@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,7 +28,7 @@ from sayso.engines.openai.request import refused_names
 from sayso.engines.openai.wire import Wire, without_key
 from sayso.engines.prices import price_of
 from sayso.engines.providers import INSPECT, INSPECT_BATCHES, OF_INSPECT
-from sayso.records import Generation, InputError, Message, Request
+from sayso.records import Generation, InputError, Request
 
 try:
     import httpx
@@ -37,7 +37,6 @@ try:
     from inspect_ai._util.registry import registry_find, registry_unqualified_name
     from inspect_ai.log._transcript import Transcript, init_transcript
     from inspect_ai.model import (
-        ChatMessage,
         ChatMessageAssistant,
         ChatMessageSystem,
         ChatMessageUser,
@@ -48,6 +47,7 @@ try:
         ResponseSchema,
         get_model,
     )
+    from rich.text import Text
     from tenacity import RetryError
 except ModuleNotFoundError as error:
     raise InputError(
@@ -99,7 +99,7 @@ def open_inspect(model: str, **options: object) -> ModelEngine:
     if not (slash and rest and registry_find(is_provider)):
         raise InputError(
             f"model {name!r:.200} is not one that Inspect can open: expected "
-            "inspect:PROVIDER/MODEL, such as inspect:google/gemini-3.1-pro; Inspect's page on "
+            "inspect:PROVIDER/MODEL, such as inspect:google/gemini-3-pro-preview; Inspect's page on "
             "providers lists them: https://inspect.aisi.org.uk/providers.html"
         )
     if checked.batches and provider not in INSPECT_BATCHES:
@@ -109,21 +109,12 @@ def open_inspect(model: str, **options: object) -> ModelEngine:
         )
     try:
         opened = get_model(model, memoize=False) if checked.asked else None
-    except PrerequisiteError as error:
-        lines = str(error.message).replace("\\[", "[").split("\n")
-        told = " ".join(_unmarked(line).removeprefix("ERROR: ") for line in lines if line)
-        raise InputError(f"model {name!r} cannot be opened: {safe_line(told, (), 400)}") from None
     except Exception as error:  # whatever the library of a provider raises
-        told = safe_line(f"{type(error).__name__}: {error}", (), 400)
-        raise InputError(f"model {name!r} cannot be opened: {told}") from None
+        told = f"{type(error).__name__}: {error}"
+        if isinstance(error, PrerequisiteError):
+            told = Text.from_markup(str(error.message)).plain.removeprefix("ERROR: ")
+        raise InputError(f"model {name!r} cannot be opened: {safe_line(told, (), 400)}") from None
     return ModelEngine(name, opened, checked)
-
-
-def _unmarked(text: str) -> str:
-    """Return a text without rich's marks ("[bold]")."""
-    from rich.text import Text
-
-    return Text.from_markup(text).plain.strip()
 
 
 @functools.cache
@@ -195,7 +186,7 @@ class InspectWire(Wire):
     async def _exchange(self, body: Mapping[str, Any], own: GenerateConfig) -> Reply | Fault:
         assert self.model is not None
         try:
-            messages = inspect_messages(Message(**one) for one in body["messages"])
+            messages = [ROLES[one["role"]](content=one["content"]) for one in body["messages"]]
             output = await self.model.generate(messages, config=config_of(body).merge(own))
         except Exception as error:
             fault = self._fault(error)
@@ -218,7 +209,8 @@ class InspectWire(Wire):
         if status is not None:
             headers = getattr(getattr(error, "response", None), "headers", {})
             return self._clean(read_error(status, headers, text))
-        if any(isinstance(one, NOBODY_LISTENS) for one in chain):
+        away = (ConnectionError, httpx.ConnectError, httpx2.ConnectError)
+        if any(isinstance(one, away) for one in chain):
             return Fault("away", f"no connection: {text}")
         if "timeout" in type(error).__name__.lower():
             return Fault("late", f"no answer in {self.own.attempt_timeout} s")
@@ -235,23 +227,16 @@ class InspectWire(Wire):
             await self.model.api.aclose()
 
 
-NOBODY_LISTENS = (ConnectionError, httpx.ConnectError, httpx2.ConnectError)
-
-
 def config_of(body: Mapping[str, Any]) -> GenerateConfig:
     """Return the settings of a body of chat completions as Inspect calls them."""
     config = GenerateConfig(**{NAMES[name]: body[name] for name in body.keys() & NAMES.keys()})
     if "response_format" in body:
-        named = body["response_format"]["json_schema"]
+        form = body["response_format"]
+        named = form.get("json_schema", {"name": "reply", **form})
         config.response_schema = ResponseSchema(
             name=named["name"], json_schema=named["schema"], strict=named.get("strict")
         )
     return config
-
-
-def inspect_messages(messages: Iterable[Message]) -> list[ChatMessage]:
-    """Return messages as Inspect has them."""
-    return [ROLES[message.role](content=message.content) for message in messages]
 
 
 def completion_of(output: ModelOutput) -> bytes:
