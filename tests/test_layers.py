@@ -582,7 +582,7 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 BUDGET = {
     "protocols": 18_825,
     "judges": 17_149,
-    "engines": 12_605,
+    "engines": 12_589,
     "train": 6_842,
     "metrics": 9_406,
     "runs": 6_965,

@@ -99,7 +99,7 @@ def open_inspect(model: str, **options: object) -> ModelEngine:
     if not (slash and rest and registry_find(is_provider)):
         raise InputError(
             f"model {name!r:.200} is not one that Inspect can open: expected "
-            "inspect:PROVIDER/MODEL, such as inspect:google/gemini-3-pro-preview; Inspect's page on "
+            "inspect:PROVIDER/MODEL, such as inspect:openai/gpt-5.4-mini; Inspect's page on "
             "providers lists them: https://inspect.aisi.org.uk/providers.html"
         )
     if checked.batches and provider not in INSPECT_BATCHES:
