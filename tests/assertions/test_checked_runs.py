@@ -23,7 +23,7 @@ from sayso.assertions.decide import NOMINAL
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective, uncle
 from sayso.protocols.settings import replace
-from sayso.records import Estimate, InputError, Request, Verdict
+from sayso.records import Estimate, Generation, InputError, Question, Request, Verdict
 from sayso.runs.result import Result
 from sayso.storage.run_folder import Manifest, RunFolder
 from support.scripted_world import Fact, Mind, chance, facts, records, write
@@ -152,6 +152,22 @@ def test_a_table_of_verdicts_that_lost_rows_lacks_them(folder: Path, tmp_path: P
     found = checked(run, "missing <= 2%", "missing[short] <= 70%")
     assert [one.verdict for one in found] == ["does not", "does not"]
     assert found.decided[1].value == pytest.approx(0.75, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"), [("questions", Question), ("generations/short", Generation)]
+)
+def test_a_run_that_lost_questions_or_answers_decides_nothing(
+    folder: Path, tmp_path: Path, table: str, kind: type[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, run = folder / "good", tmp_path / "cut"
+    shutil.copytree(good, run)
+    held = RunFolder.open(run)
+    stored = held.read(table, kind)
+    held.write(table, stored[3:], kind)
+    for gate in (("assert", run), ("compare", good, run, "--assert")):
+        code, _, err = call(*gate, "J[short] >= -.9", capsys=capsys)
+        assert (code, f"cut/{table}.parquet lacks 3 of the rows" in err) == (2, True)
 
 
 def test_a_value_without_an_interval_cannot_be_decided(folder: Path) -> None:

@@ -373,7 +373,7 @@ def test_answers_are_compared_with_those_of_the_same_hour(tmp_path: Path, by: st
         sum(change["bounds"].values()) / len(change["bounds"]), abs=0.01
     )
     # a real change, in pieces, with answers that belong nowhere
-    lost = rows(20, 1.0, 3, ts="yesterday", shift=["?"])
+    lost = [*rows(20, 1.0, 3, ts="yesterday", shift=["?"])]
     changed = [*quiet, *lost, *by_day(1500, 0.95, 2)]
     whole = watched(write(log, changed), baseline, by=by, **options)
     (alarm,) = whole[0]
@@ -386,6 +386,8 @@ def test_answers_are_compared_with_those_of_the_same_hour(tmp_path: Path, by: st
     assert [text for text in told if f"20 answers without {by}" in text]
     with pytest.raises(InputError, match="belongs to a watch"):
         watched(log, baseline, state=state, columns="time=ts")
+    with pytest.raises(InputError, match=f"--by {by}: no answer in .* has this field"):
+        watched(write(log, lost), baseline, by=by, **options)
 
 
 @pytest.mark.parametrize(

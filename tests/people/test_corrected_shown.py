@@ -254,8 +254,11 @@ def test_without_a_corrected_interval_an_assertion_cannot_be_decided(
         assert (one.verdict, one.judge_alone) == ("cannot say yet", "")
         assert "labels give it no interval" in one.reason
         assert "--raw" in one.reason
+    with LabelStore.open(run) as store:  # one of the drawn answers was passed over
+        store.withdraw(store.labels()[0].item, "A", "undo")
     name = assertion_name(open_[0].raw)
     code, out = call(capsys, "assert", run, f"{name} >= .01")
+    assert "Of the drawn items behind a corrected number" in " ".join(out.split())
     assert code == 3
     assert "labels give it no interval" in " ".join(out.split())
     (one,) = sayso.check_assertions(run, f"{name} >= .01", raw=True)
@@ -265,8 +268,8 @@ def test_without_a_corrected_interval_an_assertion_cannot_be_decided(
         ("p_known[short] >= .01", "labels do not correct it"),
         ("missing <= .5", ""),
     ):
-        (one,) = sayso.check_assertions(run, asserted)
-        assert one.judge_alone == why
+        found = sayso.check_assertions(run, asserted)
+        assert (found.decided[0].judge_alone, found.notes) == (why, ())
 
 
 def test_labels_fill_no_bins() -> None:

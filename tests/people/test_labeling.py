@@ -255,7 +255,7 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
         opened.label("Ada", first, {"stance": "refused_by_policy"}, name="later")
     for _ in range(2):
         assert execute(["label", str(run), "--import", str(sheet)]) == 0
-        assert "7 labels, 0 of them new; 1 are older" in capsys.readouterr().err
+        assert "7 labels, 0 of them new; 1 is older" in capsys.readouterr().err
     rows[0]["stance"] = "asked_back"
     with sheet.open("w", encoding="utf-8", newline="") as lines:
         table = csv.DictWriter(lines, list(rows[0]))

@@ -150,8 +150,8 @@ class _Target(NamedTuple):
     difference: bool = False
     #: both runs are of one model, whose answers to these questions are the same
     same_model: bool = False
-    #: how many labels of people correct a number, by its name and slice
-    labels: Mapping[NumberName, int] = {}
+    #: what labels of people correct, by name and slice of the number: of each run its own
+    labeled: Mapping[NumberName, Sequence[CorrectedNumber]] = {}
     #: why the other numbers are the judge's alone
     judge_alone: str = ""
     notes: Sequence[str] = ()
@@ -206,11 +206,15 @@ def check_assertions(
         check_resampling(resamples, seed)
         more: dict[str, Any] = {"allow": allow, "resamples": resamples, "seed": seed}
         targets = _differences(run_path(base), runs, more, raw=raw)
-    decided = _decided(parsed, targets)
+    decided = tuple(_decided(parsed, targets))
     manifest = targets[0].manifest
+    notes = [note for target in targets for note in target.notes]
+    labeled = {(t.path, *place): own for t in targets for place, own in t.labeled.items()}
+    places = [(one.run, one.name.partition("[")[0], tuple(one.where.items())) for one in decided]
+    notes += unlabeled_notes([number for one in places for number in labeled.get(one, ())])
     return CheckedAssertions(
-        tuple(decided),
-        notes=tuple(dict.fromkeys(note for target in targets for note in target.notes)),
+        decided,
+        notes=tuple(dict.fromkeys(notes)),
         run=str(run_path(run)),
         base="" if base is None else str(run_path(base)),
         model=manifest.shown_model,
@@ -243,7 +247,7 @@ def _decided(parsed: Sequence[Assertion], targets: Sequence[_Target]) -> Iterato
     def spread(place: int) -> float | None:
         i, number = meant[place]
         target, key = targets[i], (number.name, number.where)
-        if key in target.labels:  # labels, not entities, would settle it
+        if key in target.labeled:  # labels, not entities, would settle it
             return None
         if i not in declared:
             declared[i] = target.declared()
@@ -324,10 +328,10 @@ def _shown(
         missing=e.missing,
         entities=target.entities,
         reason=one.reason,
-        needed=None if place in target.labels else one.needed,
+        needed=None if place in target.labeled else one.needed,
         difference=target.difference,
-        labels=target.labels.get(place, 0),
-        judge_alone="" if claim.by_nature or place in target.labels else target.judge_alone,
+        labels=min((number.labels for number in target.labeled.get(place, ())), default=0),
+        judge_alone="" if claim.by_nature or place in target.labeled else target.judge_alone,
     )
 
 
@@ -353,8 +357,26 @@ def _runs_in(path: Path) -> list[Path]:
     return found
 
 
-def _run_target(path: Path, *, raw: bool) -> _Target:
+def _whole_run(path: Path) -> tuple[FolderRun, Manifest, Any]:
+    """Open a run. Raises InputError where questions or judged answers that it had are gone."""
     job, manifest, settings = load_run(path)
+    gone = {"questions": manifest.n_questions - len(job.questions)}
+    for table in job.folder.tables("verdicts"):
+        answers = table.replace("verdicts", "generations", 1)
+        if job.folder.has(answers):
+            there = {one.id for one in job.folder.iter(answers, _Named)}
+            gone[answers] = len({v.target for v in job.folder.iter(table, Verdict)} - there)
+    for table, rows in gone.items():
+        if rows > 0:
+            raise InputError(
+                f"{path}/{table}.parquet lacks {rows:,} of the rows that the run had, so nothing "
+                "is decided: copy the folder again, or run again into another --out"
+            )
+    return job, manifest, settings
+
+
+def _run_target(path: Path, *, raw: bool) -> _Target:
+    job, manifest, settings = _whole_run(path)
     plan = protocol_of(manifest)
     stored = job.folder.read(f"metrics/{plan.name}", Estimate)
     numbers = [] if raw else corrected_numbers(path)
@@ -374,16 +396,15 @@ def _run_target(path: Path, *, raw: bool) -> _Target:
         list(facts_of_the_run(job, manifest)),
         measured,
         lambda: {(d.name, d.where): (d, None) for d in plan.numbers(job, settings, None, None)},
-        labels={(e.name, e.where): count for e, count in labeled if count},
+        labeled={(e.name, e.where): own for e, own in labeled if own},
         judge_alone="labels do not correct it" if numbers else "",
-        notes=unlabeled_notes(numbers),
     )
 
 
 def _by_labels(
     estimates: Sequence[Estimate], *runs: Sequence[CorrectedNumber]
-) -> Iterator[tuple[Estimate, int]]:
-    """Yield numbers of a run, or differences of two, and how many labels correct each.
+) -> Iterator[tuple[Estimate, Sequence[CorrectedNumber]]]:
+    """Yield numbers of a run, or differences of two, and what labels correct of each.
 
     Those that labels bear on are in the place of the judge's, who is no part of what a difference
     is called. One without an interval has the reason: labels fill no bins that are too thin.
@@ -397,7 +418,7 @@ def _by_labels(
     for e in estimates:
         own = [one[called(e)] for one in found if called(e) in one]
         if not own or len(own) < len(runs):
-            yield e, 0
+            yield e, ()
             continue
         number = own[0].corrected if len(own) == 1 else difference_of_corrected(*own)
         thin = [one.raw.problem for one in own if (one.raw.problem or "").startswith(THIN)]
@@ -406,7 +427,7 @@ def _by_labels(
             why = f"labels give it no interval ({why}); --raw decides on the judge's number"
             problem = thin[0] if thin else why
             number = msgspec.structs.replace(number, low=None, high=None, problem=problem)
-        yield msgspec.structs.replace(number, where=e.where), min(one.labels for one in own)
+        yield msgspec.structs.replace(number, where=e.where), own
 
 
 def _differences(
@@ -416,7 +437,7 @@ def _differences(
     before = {RunFolder.open(p).read_manifest().protocols: p for p in _runs_in(base)}
     targets = []
     for path in runs:
-        job, manifest, settings = load_run(path)
+        job, manifest, settings = _whole_run(path)
         first = before.get(manifest.protocols)
         if first is None:
             if len(runs) > 1:
@@ -427,7 +448,7 @@ def _differences(
                 "runs of one protocol"
             )
         sides = (
-            ComparedRun(str(first), *load_run(first)),
+            ComparedRun(str(first), *_whole_run(first)),
             ComparedRun(str(path), job, manifest, settings),
         )
         both = [[] if raw else corrected_numbers(one) for one in (first, path)]
@@ -448,13 +469,13 @@ def _differences(
         plan = protocol_of(manifest)
         theirs = sides[0].manifest.model_identity
         same = bool(theirs) and theirs == manifest.model_identity
-        labels = {(e.name, e.where): count for e, count in labeled if count}
+        labels = {(e.name, e.where): own for e, own in labeled if own}
         alone = "labels do not correct it" if all(both) else "only one of the runs has labels"
         found = [e for e, _ in labeled]
-        notes = [*compared.notes, *(unlabeled_notes([*both[0], *both[1]]) if all(both) else ())]
         shown = plan, str(path), manifest, shared, found, (), differences
         declared = partial(declared_pairs, plan, sides)
-        targets.append(_Target(*shown, declared, True, same, labels, alone * any(both), notes))
+        by_people = labels, alone * any(both)
+        targets.append(_Target(*shown, declared, True, same, *by_people, compared.notes))
     if not targets:
         raise InputError(f"{base} has no run of a protocol that {runs[0].parent} has")
     return targets

@@ -252,6 +252,11 @@ class _Loop:
             raise self.watching.hopeless()
         if self.source.ended and not self.watching.state.lines:
             raise InputError(f"{self.watching.log} is empty: expected an answer on each line")
+        if 0 < self.watching.state.unplaced == self.watching.state.answers:
+            raise InputError(
+                f"--by {self.options.by}: no answer in {self.watching.log} has this field with a "
+                f"value that {self.watching.baseline.source} has: nothing can be compared"
+            )
         self.changed = True
         self._keep(urgent=True)
         self.emit(summary_event(self.watching))

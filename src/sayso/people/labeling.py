@@ -384,7 +384,9 @@ def imported_text(place: Path, read: ReadLabels, merged: MergedLabels) -> str:
     """Return what came of an import."""
     text = f"{place}: {len(read.labels):,} labels, {merged.new:,} of them new"
     if merged.older:
-        text += f"; {merged.older:,} are older than those here and do not count"
+        older = "are older than those here and do"
+        older = "is older than those here and does" if merged.older == 1 else older
+        text += f"; {merged.older:,} {older} not count"
     if read.empty:
         rows = "1 row has" if len(read.empty) == 1 else f"{len(read.empty):,} rows have"
         named = ", ".join(map(str, read.empty[:MOST_NAMED]))
