@@ -231,6 +231,10 @@ class Alternative(msgspec.Struct, frozen=True, gc=False):  # there are millions 
 #: the override of an endpoint's answer whose text is empty: it came so, and was not made of a reply
 #: without a text, as earlier versions did
 EMPTY_TEXT = "the reply's text is empty, and kept as an answer"
+#: how the override of an answer begins that had more tokens than its limit, for its thought
+ROOM = "room for thoughts: "
+#: what a manifest and signatures keep of it: the most that answers, and a judge's replies, had
+ROOMS = ("room", "judge_room")
 #: how ``finish`` begins where a server ended an answer for a reason of its own, which follows
 OTHER_END = "other: "
 #: the kind of log-probabilities that a server gave: whether a temperature is in them, few state
@@ -276,6 +280,12 @@ class Generation(msgspec.Struct, frozen=True, omit_defaults=True):
     finish: str | None = None
     usage: Usage = Usage()
     problem: str | None = None
+
+
+def room_of(reply: Generation) -> int:
+    """Return how many tokens an answer had in addition to its limit."""
+    rooms = (told.removeprefix(ROOM) for told in reply.overrides if told.startswith(ROOM))
+    return next((int(told.partition(" ")[0].replace(",", "")) for told in rooms), 0)
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):

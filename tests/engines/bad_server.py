@@ -52,7 +52,8 @@ def mixture(share: float, seed: int) -> Plan:
 
 class BadServer:
     """The server. Switches: ``choices`` (how many it gives at most), ``logprobs``, ``schema``
-    (replies keep to a schema), ``thought`` ("", "field" or "inline"), ``sampling`` (False repeats
+    (replies keep to a schema), ``thought`` ("", "field" or "inline"), ``thinks`` (the tokens of a
+    body's thought, which count to its limit), ``sampling`` (False repeats
     one text), ``refuses`` (parameters answered with 400), ``key`` (wanted), ``models``,
     ``says_model``, ``limit`` (calls at once, beyond which it answers 429), ``delay`` in seconds.
     """
@@ -63,6 +64,7 @@ class BadServer:
         self.logprobs = True
         self.schema = True
         self.thought = ""
+        self.thinks: Callable[[Body], int] | None = None
         self.sampling = True
         self.refuses: tuple[str, ...] = ()
         self.key = ""
@@ -234,7 +236,7 @@ class BadServer:
     def good(self, body: Body, words: int, limit: int, what: str) -> bytes:
         """Return a proper reply."""
         choices = []
-        tokens_of_all = 0
+        tokens_of_all = thoughts = 0
         for index in range(min(body.get("n", 1), self.choices)):
             seed = body.get("seed", 0) * 1000 + index if body.get("temperature") else 0
             told = [body["messages"], seed if self.sampling else 0, body.get("stop")]
@@ -245,36 +247,43 @@ class BadServer:
                 text = ""
             if self.echo:
                 text = json.dumps(self.headers[-1:])
-            tokens = _tokens(text)
-            finish = "length" if len(tokens) > limit else "stop"
-            tokens = tokens[:limit]
+            long = self.thinks({**body, "draw": seed}) if self.thinks is not None else 0
+            thought = "hm " * min(long, limit) or "let me see"
+            tokens, left = _tokens(text), max(0, limit - long)
+            finish = "length" if len(tokens) > left else "stop"
+            tokens = tokens[:left]
+            thoughts += min(long, limit)
             text = "".join(tokens)
             for stop in body.get("stop") or ():
                 if stop in text:
                     text, finish = text[: text.index(stop)], "stop"
                     tokens = _tokens(text)
             tokens_of_all += len(tokens)
-            choices.append(self.choice(index, text, tokens, finish, body, what))
+            choices.append(self.choice(index, text, tokens, finish, body, what, thought))
         return _json({
             "id": "chatcmpl-1", "object": "chat.completion", "created": 1,
             "model": self.says_model or body.get("model"),
             "system_fingerprint": "fp_1", "choices": choices,
             "usage": {
-                "prompt_tokens": words, "completion_tokens": tokens_of_all,
-                "total_tokens": words + tokens_of_all,
+                "prompt_tokens": words, "completion_tokens": tokens_of_all + thoughts,
+                "total_tokens": words + tokens_of_all + thoughts,
                 "prompt_tokens_details": {"cached_tokens": words // 2},
-                "completion_tokens_details": {"reasoning_tokens": 3 if self.thought else 0},
+                "completion_tokens_details": {
+                    "reasoning_tokens": thoughts or (3 if self.thought else 0)
+                },
             },
         })  # fmt: skip
 
     def choice(
-        self, index: int, text: str, tokens: list[str], finish: str, body: Body, what: str
-    ) -> Body:
+        self, index: int, text: str, tokens: list[str], finish: str, body: Body, what: str,
+        thought: str,
+    ) -> Body:  # fmt: skip
         message: Body = {"role": "assistant", "content": text}
         if self.thought == "field":
-            message["reasoning_content"] = "let me see"
+            message["reasoning_content"] = thought
         elif self.thought == "inline":
-            message["content"] = f"<think>let me see</think>\n\n{text}"
+            cut = finish == "length" and not text
+            message["content"] = f"<think>{thought}" + ("" if cut else f"</think>\n\n{text}")
         if what == "filter":
             message["content"], finish = text[:3], "content_filter"
         elif what == "finish-error":

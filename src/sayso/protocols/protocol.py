@@ -46,6 +46,7 @@ import msgspec
 
 from sayso.metric import MetricTable
 from sayso.records import (
+    ROOMS,
     Estimate,
     Generation,
     InputError,
@@ -105,6 +106,10 @@ def unlike(
             f"differs as allowed: answer ({first['answer']} and {second['answer']}), since each "
             "model has its own token limits; an answer that is cut off may lack a fact"
         )
+    for key in [key for key in ROOMS if key in refused]:  # it follows from the thoughts
+        refused.remove(key)
+        rooms = " and ".join(setting_text(own.get(key)) for own in parts)
+        notes.append(f"differs as allowed: {key} ({rooms}), the tokens that thoughts may take")
     reasons = []
     if refused:
         what = ", ".join(

@@ -13,6 +13,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import cast
 
 import msgspec
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from sayso.engines.engine import Engine, EngineWrapper
 from sayso.engines.prices import LOCAL, Price, reply_cost
+from sayso.engines.room import FIRST, ThoughtRoom, can_grow
 from sayso.options import AskingOptions, Scalar, as_typed
 from sayso.progress import Progress, Silent
 from sayso.prompts.thoughts import split_thoughts
@@ -32,6 +34,7 @@ from sayso.records import (
     Usage,
     content_id,
     request_key,
+    room_of,
 )
 from sayso.runs.costs import Meter, add, dollars
 from sayso.runs.freshness.ages import Ages, Period
@@ -42,6 +45,8 @@ Shape = Callable[[Request], Request]
 
 #: what a reply must carry to be used from the cache; an engine that cannot give it is not asked to
 WANTED = ("logprobs", "entropies")
+#: cached answers from which the room for thoughts is learned before anything is asked
+LOOKED_AT = 64
 
 
 def innermost(engine: Engine) -> Engine:
@@ -56,8 +61,9 @@ class CacheTally(msgspec.Struct):
 
     ``asks`` were wanted, ``requests`` of them differ, ``cached`` were in the cache and ``asked``
     were not; ``failed`` got no answer, or one that was cut off in its thought. ``asked_again`` were
-    in the cache and asked all the same (:meth:`CachedEngine.ask_again`). The tokens are those of
-    all answers, cached ones included.
+    in the cache and asked all the same (:meth:`CachedEngine.ask_again`); ``cut_off`` replies were
+    asked for again with more room; ``room`` is the most that an answer had for its thought. The
+    tokens are those of all answers, cached ones included.
     """
 
     asks: int = 0
@@ -66,6 +72,8 @@ class CacheTally(msgspec.Struct):
     asked: int = 0
     failed: int = 0
     asked_again: int = 0
+    cut_off: int = 0
+    room: int = 0
     completed_arrays: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -103,6 +111,7 @@ class CachedEngine(EngineWrapper):
         self.progress = progress or Silent()
         self.stage = who
         self.tally = CacheTally()
+        self.room = ThoughtRoom(innermost(engine))
         #: what :meth:`ask_ahead` has asked: ``None`` for what the cache holds since, else a failure
         self._ahead: dict[bytes, Generation | None] = {}
         self.dollars: float | None = 0.0
@@ -151,6 +160,9 @@ class CachedEngine(EngineWrapper):
         if self.period is not None:
             since = self.period.since
             held = {key: o for key, o in held.items() if o is not None and o.given >= since}
+        some = self.usable(islice(held, LOOKED_AT))
+        for key, one in some.items():
+            self.room.learn(answer_without_thoughts(one.reply), wanted[key])
         if held:
             ages = Ages()
             for origin in held.values():
@@ -194,6 +206,11 @@ class CachedEngine(EngineWrapper):
             key: msgspec.structs.replace(one.reply, request=distinct[key])
             for key, one in stored.items()
         }
+        for key, kept in [*replies.items()]:
+            said = answer_without_thoughts(kept)
+            self.room.learn(said, distinct[key])
+            if can_grow(said, distinct[key]):
+                del replies[key]
         self._complete_arrays(replies)
         failed = {k: reply for k in distinct if (reply := self._ahead.get(k)) is not None}
         replies |= failed
@@ -261,10 +278,10 @@ class CachedEngine(EngineWrapper):
         Draws that came in one call go into the cache together: an endpoint gives others where only
         some of them are asked for again.
         """
-        at, held = 0, False
+        todo, at, held = self._first(todo), 0, False
         while at < len(todo):
-            fed: list[tuple[bytes, str]] = []
-
+            fed: list[tuple[bytes, str, int]] = []
+            again: list[tuple[bytes, Request]] = []
             open_: set[int] = set()
             seen = 0
             replies: dict[bytes, Generation] = {}
@@ -275,13 +292,17 @@ class CachedEngine(EngineWrapper):
                     if index not in open_:
                         continue  # an engine that answers twice is heard once
                     open_.discard(index)
-                    key, kind = fed[index]
-                    replies[key] = reply
+                    key, kind, room = fed[index]
+                    request = todo[at + index][1]
+                    replies[key] = reply = self.room.marked(reply, room)
                     if getattr(self.engine, "whole", True):
                         self._keep(replies)
                         replies.clear()
                     self._settle(kind, reply)
-                    yield key, reply
+                    if self._learn(key, reply, request):
+                        again.append((key, request))
+                    else:
+                        yield key, reply
                     if self.progress.stopping and not held:
                         held = True
                         self._hold()
@@ -295,19 +316,51 @@ class CachedEngine(EngineWrapper):
                 self.tally.asked += 1
                 yield fed[index][0], Generation(todo[at + index][1], problem="failed: no answer")
             at += len(fed)
+            todo[at:at] = again
             if not fed:
                 raise self.meter.stop([self._kind(request) for _, request in todo[at:]])
 
+    def _first(self, todo: Sequence[tuple[bytes, Request]]) -> list[tuple[bytes, Request]]:
+        """Return requests with those before all that tell the room for thoughts: greedy ones."""
+        telling = [one for one in todo if one[1].greedy and self.room.lacking(one[1])][:FIRST]
+        return [*telling, *(one for one in todo if one not in telling)]
+
+    def _learn(self, key: bytes, reply: Generation, request: Request) -> bool:
+        """Learn the room for thoughts from a reply; tell whether it is asked for again with more.
+
+        What that one cost counts here, since it is no answer.
+        """
+        said = answer_without_thoughts(reply)
+        self.room.learn(said, request)
+        total = self.tally.requests - self.tally.cached
+        if not self.room.asks_again(key, said, request, total):
+            return False
+        self.tally.asked -= 1
+        self.tally.cut_off += 1
+        self.tally.prompt_tokens += reply.usage.prompt_tokens
+        self.tally.completion_tokens += reply.usage.completion_tokens
+        paid = self._price(reply)
+        self.paid += paid or 0.0
+        self.dollars = add(self.dollars, paid)
+        return True
+
     def _feed(
-        self, todo: Sequence[tuple[bytes, Request]], fed: list[tuple[bytes, str]]
+        self, todo: Sequence[tuple[bytes, Request]], fed: list[tuple[bytes, str, int]]
     ) -> Iterator[Request]:
-        """Yield what the meter allows and nobody stops; ``fed`` gets the key and kind of each."""
+        """Yield what the meter allows and nobody stops; ``fed`` gets the key, the kind and the room
+        of each. While first answers tell the room, no others are sent."""
+        early: Counter[int] = Counter()
         for key, request in todo:
-            kind = self._kind(request)
-            if self.progress.stopping or not self.meter.take(kind, self._most(request)):
+            if self.room.waits(request, early):
                 return
-            fed.append((key, kind))
-            yield request
+            kind, sent = self._kind(request), self.room.raised(request)
+            if self.progress.stopping or not self.meter.take(kind, self._most(sent)):
+                return
+            if told := self.room.line(request):
+                self.progress.note(told)
+            early[request.max_tokens] += 1
+            fed.append((key, kind, sent.max_tokens - request.max_tokens))
+            yield sent
 
     def _keep(self, replies: Mapping[bytes, Generation]) -> None:
         """Put new replies into the cache, with when and where they were given."""
@@ -340,7 +393,7 @@ class CachedEngine(EngineWrapper):
                 kind = self._kind(request)
                 if not self.meter.take(kind, self._most(request)):
                     raise self.meter.stop([kind])
-                raw = self._one(ask, request, kind)
+                raw = self._one(ask, self.room.raised(request), kind)
                 paid = self._price(raw)
                 self.meter.settle(kind, paid, failed=raw.problem is not None and not paid)
                 self.tally.asked_again += 1
@@ -414,6 +467,7 @@ class CachedEngine(EngineWrapper):
         self.tally.prompt_tokens += reply.usage.prompt_tokens
         self.tally.completion_tokens += reply.usage.completion_tokens
         self.tally.failed += reply.problem is not None
+        self.tally.room = max(self.tally.room, room_of(reply))
         self._overrides.add(reply)
         paid = self._price(reply)
         self.dollars = add(self.dollars, paid)

@@ -29,6 +29,7 @@ from sayso.protocols import PROTOCOLS
 from sayso.protocols.probes import ALIKE, PROBES, BlindRules, count_draws
 from sayso.protocols.protocol import Ask, Made, Rehearses, Row
 from sayso.records import (
+    ROOMS,
     Generation,
     InputError,
     Passage,
@@ -267,6 +268,9 @@ class FolderRun:
         judge = self.judge
         counts = self.verdict_counts.get(judge.signature, VerdictCounts())
         check_any_read(judge, counts, f"sayso judge-check {judge.name}")
+        asked = zip(ROOMS, (self._model, self.judge_engine), strict=True)
+        rooms = {name: one.tally.room for name, one in asked if isinstance(one, CachedEngine)}
+        self.parts = signature_parts(msgspec.structs.replace(self.manifest, tokens=rooms))
         self._model = self._judge = None
         self._answers.clear()
         self._made.clear()
@@ -340,6 +344,7 @@ def signature_parts(manifest: Manifest) -> dict[str, str]:
         "prompts": manifest.prompts["signature"],
         **prompt_parts(manifest),
         **asking_signature(manifest.settings),
+        **{name: str(manifest.tokens[name]) for name in ROOMS if manifest.tokens.get(name)},
         "seed": str(manifest.settings["seed"]),
         "v": __version__,  # of the sayso that measures, not of the one that asked
     }

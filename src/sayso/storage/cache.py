@@ -36,7 +36,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from sayso.records import EMPTY_TEXT, Generation, InputError, Request, content_hash
+from sayso.records import EMPTY_TEXT, Generation, InputError, Request, content_hash, room_of
 from sayso.storage.atomic import (
     NO_LINK,
     full_disk_line,
@@ -532,11 +532,14 @@ def merge_replies(old: Generation, new: Generation) -> Generation | None:
     """Return what to store in place of ``old``; ``None`` to keep it.
 
     The same tokens: the union of both records. Other tokens (an endpoint need not repeat itself):
-    the old reply stays, unless the new one has all of its arrays and more, or it is an empty text
-    of an endpoint of which it is not known that it came so.
+    the old reply stays, unless the new one has all of its arrays and more, was given more room for
+    thoughts, or the old one is an empty text of an endpoint of which it is not known that it came
+    so.
     """
     if (old.problem is None) != (new.problem is None):
         return new if new.problem is None else None
+    if room_of(new) > room_of(old):
+        return new
     if may_lack_text(old) and (new.text or EMPTY_TEXT in new.overrides):
         return new
     before, after = recorded_arrays(old), recorded_arrays(new)
