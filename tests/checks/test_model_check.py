@@ -169,16 +169,19 @@ def test_thinking_that_can_be_switched_off() -> None:
     assert all(dict(r.chat_template_kwargs) == {"enable_thinking": False} for r in draws)
 
 
-def test_thinking_that_cannot_be_switched_off() -> None:
+@pytest.mark.parametrize("length", [100, 3000])
+def test_thinking_that_cannot_be_switched_off(length: int) -> None:
     class Thinker(Urn):
         def answer(self, request: Request, batched: bool) -> Generation:
             found = super().answer(request, batched)
-            if request.max_tokens < 100:
+            if request.max_tokens < length:
                 return Generation(request, thinking="hm", problem="truncated", usage=Usage(9, 1))
             return Generation(request, text=found.text, thinking="hm", usage=found.usage)
 
     found = check(Thinker())
     assert "failed" in found.get("thinking").seen
+    assert "a thought before ''" not in found.get("thinking").seen  # an answer came
+    assert found.get("seed").answer == "yes"
     assert found.get(WHOLE).answer == "cannot tell"
     assert found.requests < 60
 

@@ -13,9 +13,12 @@ import pytest
 from bad_server import BadServer, Body
 
 from sayso import cli
+from sayso.engines import open_model
 from sayso.engines.room import MOST
-from sayso.records import Generation, room_of, signature_text
+from sayso.records import Generation, Request, ask, request_key, room_of, signature_text
+from sayso.runs.asking import CachedEngine
 from sayso.runs.measure import load_run
+from sayso.storage.cache import Cache
 from sayso.storage.run_folder import RunFolder
 from support.scripted_world import facts, records, write
 
@@ -82,3 +85,63 @@ def test_a_reasoning_model_is_answered_at_once(
     room = max(map(room_of, stored))
     assert f"|room:{room}|" in signature_text(run.signature(a="b"))
     assert 256 + room <= max(b["max_tokens"] for b in server.bodies) <= 1024 + MOST
+
+
+def ask_all(folder: Path, server: BadServer, requests: list[Request]) -> list[Generation]:
+    """Ask through the cache in ``folder``, as a judge, with an engine that knows nothing yet."""
+    with Cache(folder) as cache:
+        engine = CachedEngine(open_model(f"{server.url}#m"), cache, who="judge")
+        replies = dict(engine.complete(requests))
+        engine.close()
+    return [replies[index] for index in range(len(requests))]
+
+
+ASKED = [ask(f"Who wrote book {n}?", max_tokens=256, temperature=0) for n in range(40)]
+
+
+def test_a_run_that_goes_on_begins_with_its_room(tmp_path: Path) -> None:
+    with thinking(3000) as server:
+        first = ask_all(tmp_path, server, ASKED[:6])
+        before = len(server.bodies)
+        every = ask_all(tmp_path, server, ASKED)
+        assert every[:6] == first
+        rooms = {b["max_tokens"] - 256 for b in server.bodies[before:]}
+        assert rooms == {max(map(room_of, first))} == {8192}
+        assert [g.problem for g in every] == [None] * 40
+        assert len(server.bodies) == before + 34
+
+
+def test_answers_that_an_earlier_version_lost_are_asked_again(tmp_path: Path) -> None:
+    with thinking(600) as server:
+        engine = open_model(f"{server.url}#m")
+        lost = Generation(ASKED[0], thinking="hm", problem="truncated", finish="length")
+        with Cache(tmp_path) as cache:
+            for request in ASKED:
+                cache.put(request_key(request, engine.identity), lost)
+        engine.close()
+        assert [g.problem for g in ask_all(tmp_path, server, ASKED)] == [None] * 40
+        assert len(server.bodies) <= 44
+
+
+def test_a_context_bounds_the_room_and_nothing_is_paid_for_again(tmp_path: Path) -> None:
+    with thinking(3000, context=4096) as server:
+        assert {g.problem for g in ask_all(tmp_path, server, ASKED)} == {"truncated"}
+        paid = sum(server.answered.values())
+        assert paid <= 44
+        assert {g.problem for g in ask_all(tmp_path, server, ASKED)} == {"truncated"}
+        assert sum(server.answered.values()) == paid
+        server.thinks = lambda body: 1000  # of these a context holds the thoughts
+        more = [ask(f"Who built house {n}?", max_tokens=256, temperature=0) for n in range(20)]
+        assert {g.problem for g in ask_all(tmp_path, server, more)} == {None}
+
+
+def test_room_that_the_user_fixed_is_never_raised(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with thinking(3000, choices=1) as server:
+        assert cli.execute(command(tmp_path, server, "--thinking", "700")) == 2
+        assert {b["max_tokens"] for b in server.bodies} == {256 + 700, 1024 + 700}
+        assert paid_twice(server) == 0
+    err = capsys.readouterr().err
+    assert "--thinking with a number" in err
+    assert "the model thinks" not in err

@@ -19,6 +19,7 @@ from rich.console import Console
 from sayso.engines import open_model
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.prices import price_of, reply_cost
+from sayso.engines.room import MOST, is_cut
 from sayso.harmless import line, well_formed
 from sayso.progress import Progress, Silent
 from sayso.protocols.uncle.notes import BY_DRAWS, BY_LOGPROBS
@@ -142,7 +143,7 @@ def _check(asking: CheckQuestioner, first: Generation) -> Check:
     engine = asking.engine
     thinking = check_thinking(asking, first)
     greedy = check_greedy(asking)
-    drawn = try_draws(asking, thinks=thinking.always)
+    drawn = try_draws(asking, first.request.max_tokens if thinking.always else 0)
     findings = (
         reached(engine, first, asking.replies),
         logprobs(engine, drawn, first),
@@ -266,6 +267,12 @@ def first_answer(questioner: CheckQuestioner) -> Generation:
             (reply,) = questioner.ask([questioner.request(FACTS[0], room, temperature=0)])
         if reply.problem != "context":
             break
+    while is_cut(reply) and reply.request.max_tokens < MOST:
+        wider = questioner.request(FACTS[0], 2 * reply.request.max_tokens, temperature=0)
+        (more,) = questioner.ask([wider])
+        if more.problem == "context":
+            break
+        reply = more
     if reply.problem is not None and reply.problem != "truncated":
         reason = reply.problem.removeprefix("failed: ")
         name = questioner.engine.name
@@ -425,7 +432,7 @@ def sampling_taken(replies: Sequence[Generation]) -> ModelFinding:
 DRAWS, SHOWING = 120, 56
 COLD, HOT = 20, 64
 COLD_T, HOT_T = 0.5, 2.0
-SEED_TOKENS, SEED_TOKENS_THINKING = 16, 512
+SEED_TOKENS = 16
 #: fewer draws beyond what was shown than this, and nothing can be said of the tail
 LEAST_EXPECTED = 5.0
 #: a first test below this is repeated with fresh draws, and only the second one counts
@@ -477,15 +484,16 @@ class DrawnReplies(NamedTuple):
         return _first_test(warm)
 
 
-def try_draws(asking: CheckQuestioner, *, thinks: bool) -> DrawnReplies:
-    """Draw open questions again and again. A model that always thinks is only asked for seeds."""
-    room = SEED_TOKENS_THINKING if thinks else SEED_TOKENS
+def try_draws(asking: CheckQuestioner, room: int) -> DrawnReplies:
+    """Draw open questions again and again. A model that always thinks is only asked for seeds, with
+    so many tokens; 0 for any other."""
+    tokens = room or SEED_TOKENS
     rounds = [
-        asking.ask([asking.request(text, room, seed=seed, stop=()) for text in OPEN])
+        asking.ask([asking.request(text, tokens, seed=seed, stop=()) for text in OPEN])
         for seed in (1, 1, 2)  # not in one call: equal requests in one call are several choices
     ]
     seeds = list(zip(*rounds, strict=True))
-    if thinks:
+    if room:
         return DrawnReplies({}, seeds, {}, {}, {}, {}, "it thinks before its first word")
     warm = _draw(asking, OPEN[:1], range(DRAWS))
     if not any(first_token(r) is not None for r in warm[OPEN[0]]):

@@ -538,7 +538,7 @@ def merge_replies(old: Generation, new: Generation) -> Generation | None:
     """
     if (old.problem is None) != (new.problem is None):
         return new if new.problem is None else None
-    if room_of(new) > room_of(old):
+    if room_of(new) > room_of(old) or (old.problem and room_of(new) == room_of(old)):
         return new
     if may_lack_text(old) and (new.text or EMPTY_TEXT in new.overrides):
         return new
