@@ -596,7 +596,7 @@ BUDGET = {
     "studies": 2_220,
     "scores": 3_047,
     "storage": 2_551,
-    "checks": 1_741,
+    "checks": 1_749,
     "retrieval": 1_579,
     "sayso": 2_121,
     "assertions": 1_678,
