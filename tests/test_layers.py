@@ -598,7 +598,7 @@ BUDGET = {
     "storage": 2_551,
     "checks": 1_749,
     "retrieval": 1_579,
-    "sayso": 2_121,
+    "sayso": 2_131,
     "assertions": 1_678,
     "inspect_ai_tools": 1_326,
     "prompts": 1_098,
