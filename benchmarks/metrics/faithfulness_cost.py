@@ -49,17 +49,18 @@ def comparisons(result: Result) -> Counter[str]:
     job, _, _ = load_run(result.path)
     found: Counter[str] = Counter()
     texts = {
-        (g.question, g.request.sample): g.text for g in job.read("generations/draws", Generation)
+        (g.question, g.request.sample): g.text
+        for g in job.folder.read("generations/draws", Generation)
     }
     pairs = set()
     for stage in ("short", "methods-short", "demos-short", "long", "methods-long"):
-        if not job.has(f"verdicts/{stage}-contradict"):
+        if not job.folder.has(f"verdicts/{stage}-contradict"):
             continue
         claims = {
             (v.target, v.asked): v.raw or ""
-            for v in job.read(f"verdicts/{stage}-decisive", Verdict)
+            for v in job.folder.read(f"verdicts/{stage}-decisive", Verdict)
         }
-        for v in job.read(f"verdicts/{stage}-contradict", Verdict):
+        for v in job.folder.read(f"verdicts/{stage}-contradict", Verdict):
             for sample, letter in enumerate(v.raw or ""):
                 found[letter] += 1
                 if letter not in "px":
@@ -77,12 +78,14 @@ def comparisons(result: Result) -> Counter[str]:
 def wording_calls(result: Result) -> int:
     """Return the calls of a model that reads wording: the draws of a question, then its answers."""
     job, _, _ = load_run(result.path)
-    short = [s for s in ("short", "methods-short", "demos-short") if job.has(f"generations/{s}")]
+    short = [
+        s for s in ("short", "methods-short", "demos-short") if job.folder.has(f"generations/{s}")
+    ]
     found = 0
     for stages in (["draws"], *([s] for s in short)):
         texts: dict[str, set[str]] = defaultdict(set)
         for stage in stages:
-            for g in job.read(f"generations/{stage}", Generation):
+            for g in job.folder.read(f"generations/{stage}", Generation):
                 texts[g.question].add(g.text)
         found += sum(-(-len(some) // IN_CALL) for some in texts.values())
     return found

@@ -34,7 +34,7 @@ def test_what_was_written_in_blocks_is_read_as_one(
     folder: RunFolder, cuts: list[int], d: int
 ) -> None:
     whole = rows(sum(cuts), d)
-    head = ArrayHead("s", tuple(f"id{i}" for i in range(len(whole))))
+    head = ArrayHead(f"{cuts} {d}", tuple(f"id{i}" for i in range(len(whole))))
     ends = np.cumsum([0, *cuts])
     folder.write_array(NAME, head, (whole[a:b] for a, b in pairwise(ends)))
     found = folder.read_array(NAME)
@@ -42,6 +42,8 @@ def test_what_was_written_in_blocks_is_read_as_one(
     assert found[0] == head
     assert found[1].dtype == np.float16
     assert np.array_equal(found[1].reshape(whole.shape), whole)
+    folder.write_array(NAME, head, iter([whole + 1]))  # of the same source: not made again
+    assert np.array_equal(found[1], np.load(folder.path / "arrays" / f"{NAME}.npy"))
 
 
 def test_it_is_mapped_not_read(folder: RunFolder) -> None:

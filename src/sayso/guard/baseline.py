@@ -189,7 +189,7 @@ def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[tuple[str
             "fields; give a file of earlier answers to --against"
         )
     work, _, _ = load_run(path)
-    if not work.has(TABLE):
+    if not work.folder.has(TABLE):
         raise InputError(f"{path}: made by an older sayso, without its table of answers: run again")
     records = [r for r in work.folder.iter(TABLE, AnswerRecord) if r.form == "short"]
     methods = list(dict.fromkeys(record.method for record in records))

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -35,7 +35,7 @@ from sayso.people.corrected import UsedLabels, labels_of_run
 from sayso.people.labels import LabelStore
 from sayso.protocols import protocol_of
 from sayso.protocols.declared import Place
-from sayso.protocols.labeled import ReadByPeople
+from sayso.protocols.labeled import ReadByPeople, with_folder
 from sayso.protocols.protocol import Run
 from sayso.protocols.selective.measure import judge_of, ranked_values, signed_form
 from sayso.protocols.selective.rows import WORDS, FormRows, load_rows
@@ -153,7 +153,8 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
         raise InputError(f"{path} has no {form} answers: it has {', '.join(forms) or 'none'}")
     people = _people_of(path, form, chosen, notices)
     if people is not None:
-        read = cast(Run, ReadByPeopleAlone(read, _with_unlabeled(path, people, notices)))
+        said = _with_unlabeled(path, people, notices)
+        read = with_folder(read, ReadByPeopleAlone(read.folder, said))
         forms |= load_rows(read, settings, judge)
     rows = forms[form]
     if not chosen.form and len(forms) > 1:
@@ -241,7 +242,7 @@ def _with_unlabeled(
 
 
 class ReadByPeopleAlone(ReadByPeople):
-    """A run in which an answer that nobody labeled has no verdict, in the stages with labels."""
+    """The folder of a run in which an answer without a label has no verdict, in labeled stages."""
 
     def as_read(self, stage: str, stored: list[Any]) -> list[Any]:
         """Return people's verdicts where there are any, else the stored ones."""

@@ -151,7 +151,9 @@ def _samples(
     clusters = cluster_names(work.questions)
     answers = {g.id: g for g in _generations(work) if g.method == method}
     read = (
-        {(v.target, v.asked): v for v in work.read(f"verdicts/{FORM}", Verdict)} if answers else {}
+        {(v.target, v.asked): v for v in work.folder.read(f"verdicts/{FORM}", Verdict)}
+        if answers
+        else {}
     )
     left_out: dict[str, int] = Counter()
     made = _Made([], {}, left_out)
@@ -182,7 +184,7 @@ def _samples(
 
 def _generations(work: FolderRun) -> list[Generation]:
     table = f"generations/{FORM}"
-    return work.read(table, Generation) if work.has(table) else []
+    return work.folder.read(table, Generation) if work.folder.has(table) else []
 
 
 def _sample(
@@ -304,7 +306,7 @@ def _told(work: FolderRun, manifest: Manifest, plan: Protocol) -> dict[str, Any]
 
 def _numbers(work: FolderRun, plan: Protocol) -> Iterator[Estimate]:
     table = f"metrics/{plan.name}"
-    for estimate in work.read(table, Estimate) if work.has(table) else ():
+    for estimate in work.folder.read(table, Estimate) if work.folder.has(table) else ():
         parts = dict(estimate.where)
         if estimate.value is not None and parts.get("form") == FORM and set(parts) in TOLD:
             yield estimate

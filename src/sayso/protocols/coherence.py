@@ -75,8 +75,8 @@ def unseen_cautions(run: Run) -> list[str]:
     questions = {q.id: q.text.strip() for q in run.questions}
     asked: dict[str, set[str]] = defaultdict(set)
     for stage in STAGES:
-        if run.has(f"generations/{stage}"):
-            for g in run.read(f"generations/{stage}", Generation):
+        if run.folder.has(f"generations/{stage}"):
+            for g in run.folder.read(f"generations/{stage}", Generation):
                 if g.rendered_hash and g.question in questions:
                     asked[g.rendered_hash].add(questions[g.question])
     every = set().union(*asked.values())
@@ -101,9 +101,9 @@ def coherence_cautions(run: Run) -> list[str]:
     prefixed: list[str] = []
     bare = False
     for stage, name in STAGES.items():
-        if not run.has(f"generations/{stage}"):
+        if not run.folder.has(f"generations/{stage}"):
             continue
-        every = run.read(f"generations/{stage}", Generation)
+        every = run.folder.read(f"generations/{stage}", Generation)
         answers = [g for g in every if g.problem in (None, "truncated")]
         verdicts = stored_verdicts(run, stage)
         committed = {v.target for v in verdicts if v.stance == "committed"}

@@ -7,9 +7,10 @@ reading is what people say of it. :func:`corrected_places` joins the two.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from sayso.metrics.arrays import Floats
 from sayso.metrics.correction import Corrected, LabeledRows, corrected_metric, corrected_sums
 from sayso.protocols.declared import Counted, Declared, Place, RowPlace, Weighted
+from sayso.protocols.protocol import Run
 from sayso.records import Slice, Verdict
-
-StoredRun = TypeVar("StoredRun")
+from sayso.storage.run_folder import RunFolder
 
 
 def pair_target(target: str, sample: int) -> str:
@@ -55,23 +56,30 @@ class PeopleLabels(NamedTuple):
     chances: Mapping[str, Mapping[Place, float]]
     strata: Mapping[str, Mapping[Place, str]]
 
-    def read(self, run: StoredRun) -> StoredRun:
+    def read(self, run: Run) -> Run:
         """Return the run as people read it."""
-        return cast(StoredRun, ReadByPeople(run, self.verdicts))
+        return with_folder(run, ReadByPeople(run.folder, self.verdicts))
+
+
+def with_folder(run: Run, folder: ReadByPeople) -> Run:
+    """Return a run that reads its tables as people read them."""
+    changed: Any = copy.copy(run)
+    changed.folder = folder
+    return cast(Run, changed)
 
 
 class ReadByPeople:
-    """A run in which people's verdicts stand in the place of the judge's."""
+    """The folder of a run in which people's verdicts stand in the place of the judge's."""
 
-    def __init__(self, run: Any, verdicts: Mapping[str, Mapping[Place, Verdict]]) -> None:
-        self._run, self._verdicts = run, verdicts
+    def __init__(self, folder: RunFolder, verdicts: Mapping[str, Mapping[Place, Verdict]]) -> None:
+        self._folder, self._verdicts = folder, verdicts
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._run, name)
+        return getattr(self._folder, name)
 
     def read(self, table: str, kind: type[Any]) -> list[Any]:
         """Read a table; of verdicts, people's where there are any."""
-        return self.as_read(table.removeprefix("verdicts/"), self._run.read(table, kind))
+        return self.as_read(table.removeprefix("verdicts/"), self._folder.read(table, kind))
 
     def as_read(self, stage: str, stored: list[Any]) -> list[Any]:
         """Return the rows of a stage as people read them."""

@@ -37,7 +37,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import typing
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -61,9 +61,6 @@ from sayso.records import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from sayso.datasets.dataset import Dataset
     from sayso.engines.engine import Engine
     from sayso.judges.judge import Item, Judge
@@ -190,8 +187,8 @@ class Run(typing.Protocol):
         """All questions of the run, short and long."""
 
     @property
-    def model(self) -> Engine:
-        """The subject. A stored run has none."""
+    def folder(self) -> RunFolder:
+        """The tables of the run, such as ``verdicts/short``, and the states that it keeps."""
 
     @property
     def judge(self) -> Judge:
@@ -222,31 +219,14 @@ class Run(typing.Protocol):
     def tell(self, sentences: Sequence[str]) -> None:
         """Keep, in the manifest, what a reader of the numbers must know of how they were made."""
 
-    def read(self, table: str, kind: type[Row]) -> list[Row]:
-        """Read a table, such as ``verdicts/short``. Raises InputError where there is none."""
-
-    def write(self, table: str, rows: Sequence[Row], kind: type[Row]) -> None:
-        """Store a table, such as ``claims/long``."""
-
-    def has(self, table: str) -> bool:
-        """Tell whether a table is stored."""
-
     def tools(self, nli: str) -> Tools:
         """Return who can gather evidence on answers: the model itself, who compares meanings."""
 
-    def engine(self, name: str) -> Engine:
-        """Return a further model by name, behind the run's cache and limit on money."""
+    def engine(self, name: str = "") -> Engine:
+        """Return the subject, or a further model by name, behind the run's cache and budget.
 
-    def keep_states(
-        self, name: str, ids: Sequence[str], source: str, blocks: Iterable[NDArray[np.float16]]
-    ) -> None:
-        """Store hidden states, a row for each id; ``blocks`` stays unread if ``source`` is there.
-
-        ``source`` is a hash of all that the rows are made of.
+        A stored run has none.
         """
-
-    def states(self, name: str) -> tuple[Sequence[str], NDArray[np.float16]] | None:
-        """Return ids and rows (n, d) of stored hidden states, mapped from the disk; or None."""
 
     def search(
         self, source: str, queries: Sequence[tuple[str, str]], k: int
@@ -294,7 +274,7 @@ def walk(
 
 def rows_if_any(run: Run, table: str, kind: type[Row]) -> list[Row]:
     """Return a table, without rows where the run has no such table."""
-    return run.read(table, kind) if run.has(table) else []
+    return run.folder.read(table, kind) if run.folder.has(table) else []
 
 
 def stored_answers(run: Run, stage: str) -> list[Generation]:
@@ -309,7 +289,7 @@ def stored_verdicts(run: Run, stage: str) -> list[Verdict]:
 
 def verdicts_at(run: Run, stage: str) -> dict[tuple[str, str], Verdict]:
     """Return the verdicts of a stage by answer, or claim, and question."""
-    return {(v.target, v.asked): v for v in run.read(f"verdicts/{stage}", Verdict)}
+    return {(v.target, v.asked): v for v in run.folder.read(f"verdicts/{stage}", Verdict)}
 
 
 if TYPE_CHECKING:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import typing
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
@@ -16,26 +18,32 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 Chosen = TypeVar("Chosen")
 
 
-class _StoredTables:
+class ShownFolder(RunFolder):
+    """The tables of a finished run, of which some may be missing.
+
+    Hidden states are left where they are: they are large, and no page shows them.
+    """
+
+    def read(self, table: str, type: type[Record]) -> list[Record]:
+        """Return the records of a table; none where there is no such table."""
+        return super().read(table, type) if self.has(table) else []
+
+    def read_array(self, name: str) -> None:
+        """Return no hidden states."""
+
+
+@dataclass
+class StoredRun:
     """The part of a :class:`~sayso.protocols.protocol.Run` that joining rows needs."""
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self.questions = folder.read("questions", Question)
-
-    def has(self, table: str) -> bool:
-        return self._folder.has(table)
-
-    def read(self, table: str, kind: type[Record]) -> list[Record]:
-        return self._folder.read(table, kind) if self._folder.has(table) else []
-
-    def states(self, name: str) -> None:
-        """No hidden states: they are large, and no page shows them."""
+    folder: RunFolder
+    questions: Sequence[Question]
 
 
 def stored_run(folder: RunFolder) -> Run:
-    """Return a finished run whose tables can be read; hidden states are left where they are."""
-    return typing.cast(Run, _StoredTables(folder))
+    """Return a finished run whose tables can be read."""
+    shown = ShownFolder(folder.path)
+    return typing.cast(Run, StoredRun(shown, shown.read("questions", Question)))
 
 
 def settings_of_run(manifest: Manifest, defaults: Chosen) -> Chosen:

@@ -52,7 +52,7 @@ def export(
     work, _, chosen = load_run(run)
     check_output(target, mark=MARK, command="sayso export", force=force)
     rows: Iterable[AnswerRecord]
-    if work.has(TABLE):
+    if work.folder.has(TABLE):
         rows = work.folder.iter(TABLE, AnswerRecord)
     else:  # a run of an older sayso
         probing = chosen.probing()

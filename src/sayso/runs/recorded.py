@@ -27,7 +27,14 @@ from sayso.harmless import line
 from sayso.judges.judge import WITHHELD, Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.options import LogprobKind, Value, as_dict, replace
-from sayso.protocols.protocol import Ask, Protocol, Unsuited, recording_of, rows_if_any
+from sayso.protocols.protocol import (
+    Ask,
+    Protocol,
+    Unsuited,
+    recording_of,
+    rows_if_any,
+    stored_answers,
+)
 from sayso.records import Generation, InputError, Request, Score, Verdict, content_id
 from sayso.runs.stages import FolderRun
 from sayso.scores import SCORES, score_one
@@ -253,12 +260,10 @@ def lacking_for_scores(engine: RecordedEngine) -> list[str]:
 def keep_beside(run: FolderRun, engine: RecordedEngine, judge: object) -> None:
     """Store what else is on record of the answers: stated confidence, and people's verdicts."""
     for form in ("short", "long"):
-        if not run.has(f"generations/{form}"):
+        if not run.folder.has(f"generations/{form}"):
             continue
-        rows = [
-            (g, engine.model.rows[g.question]) for g in run.read(f"generations/{form}", Generation)
-        ]
-        if run.has(f"scores/{form}"):
+        rows = [(g, engine.model.rows[g.question]) for g in stored_answers(run, form)]
+        if run.folder.has(f"scores/{form}"):
             _keep_stated(run, form, rows)
         people = [
             Verdict(
@@ -268,7 +273,7 @@ def keep_beside(run: FolderRun, engine: RecordedEngine, judge: object) -> None:
             if row.human is not None
         ]
         if people:
-            run.write(f"verdicts/{form}-{PEOPLE}", people, Verdict)
+            run.folder.write(f"verdicts/{form}-{PEOPLE}", people, Verdict)
             if judge != PEOPLE:
                 run.tell(
                     [
@@ -296,7 +301,7 @@ def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, Ans
         stated += score_one(samples, method).values()
     known = {"", *(score.target for score in stated)}
     kept = [s for s in scores if s.method != STATED or s.target not in known]
-    run.write(f"scores/{form}", [*kept, *stated], Score)
+    run.folder.write(f"scores/{form}", [*kept, *stated], Score)
 
 
 class PeopleJudge:

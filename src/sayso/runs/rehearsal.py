@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
 import msgspec
@@ -39,7 +40,7 @@ from sayso.runs.stages import FolderRun
 from sayso.runs.tools import READS, KnowledgeSources, RememberedReads, RunTools
 from sayso.scores.collect import Tools
 from sayso.storage.cache import Cache
-from sayso.storage.run_folder import Manifest, RunFolder
+from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
 
 Extent = Literal["fewest", "most"]
 
@@ -166,18 +167,33 @@ class RehearsedClassifier:
         return rows
 
 
-class MemoryFolder(dict[str, list[Any]]):
-    """The tables of a rehearsal, which go nowhere."""
+class MemoryFolder(RunFolder):
+    """The tables of a rehearsal, which go nowhere; states that the run would keep are counted."""
 
-    def write(self, table: str, rows: Iterable[Any], kind: type) -> None:
+    def __init__(self, path: Path, run: Rehearsal) -> None:
+        super().__init__(path)
+        self._run = run
+        self._tables: dict[str, list[Any]] = {}
+
+    def write(self, table: str, records: Iterable[Any], type: type) -> int:
         """Keep a table."""
-        self[table] = list(rows)
+        self._tables[table] = list(records)
+        return len(self._tables[table])
 
-    def read(self, table: str, kind: type) -> list[Any]:
+    def read(self, table: str, type: type) -> list[Any]:
         """Return a table."""
-        return self[table]
+        return self._tables[table]
 
-    has = dict.__contains__
+    def has(self, table: str) -> bool:
+        """Tell whether a table was kept."""
+        return table in self._tables
+
+    def write_array(self, name: str, head: ArrayHead, blocks: object) -> None:
+        """Count the states that the run would keep, but those that its folder has."""
+        held = self.array_head(name)
+        if self._run.rehearses != "known" or held is None or not {*head.ids} <= {*held.ids}:
+            for id in head.ids:
+                self._run.note("states", (name, id))
 
 
 class Rehearsed(NamedTuple):
@@ -227,7 +243,7 @@ class Rehearsal(FolderRun):
             options = dataclasses.replace(of.job.judge_options, judge_anyway=True)
             llm = model_judge(RehearsedEngine(of.judge.engine, "judge", self), options, subject)
         super().__init__(
-            cast(RunFolder, MemoryFolder()),
+            MemoryFolder(path_of(of.job, of.manifest), self),
             of.questions,
             of.manifest,
             model=subject,
@@ -253,8 +269,8 @@ class Rehearsal(FolderRun):
 
     def ask(self, asks: Sequence[Ask]) -> dict[str, list[Generation]]:
         """Answer from the cache, or with stand-ins."""
-        shape, identity = cast(RehearsedEngine, self.model).shape, self.model.identity
-        keys = [request_key(shape(ask.request), identity) for ask in asks]
+        model = cast(RehearsedEngine, self.engine())
+        keys = [request_key(model.shape(ask.request), model.identity) for ask in asks]
         self.asks |= zip(keys, asks, strict=True)
         return super().ask(asks)
 
@@ -269,19 +285,12 @@ class Rehearsal(FolderRun):
         self.stage = before
         return verdicts
 
-    def keep_states(self, name: str, ids: Sequence[str], source: str, blocks: object) -> None:
-        """Count the states that the run would keep, but those that its folder has."""
-        held = RunFolder(path_of(self._of.job, self._of.manifest)).array_head(name)
-        if self.rehearses != "known" or held is None or not set(ids) <= {*held.ids}:
-            for id in ids:
-                self.note("states", (name, id))
-
     def _answer(self, request: Request) -> Generation:
         """Make an answer up: as short as they come and like the others, or long and its own.
 
         Paragraphs are about their own question, and of the shortest some decline.
         """
-        ask = self.asks.get(request_key(request, self.model.identity))
+        ask = self.asks.get(request_key(request, self.engine().identity))
         most, number = self.extent == "most", len(self._seen)
         length = round(self._lengths(request.max_tokens)[most])
         # the fewest: draws differ a little, in the first and all others
@@ -304,17 +313,19 @@ class Rehearsal(FolderRun):
             logprobs=(-0.1,) * len(tokens),
         )
 
-    def engine(self, name: str) -> Engine:
-        """Return a further model, which answers from the cache."""
+    def engine(self, name: str = "") -> Engine:
+        """Return the subject or a further model, which answers from the cache."""
+        if not name:
+            return super().engine()
         return RehearsedEngine(self._of.tools.model(name), name, self)
 
     def tools(self, nli: str) -> Tools:
         """Return what gathers evidence: reads are counted, and pairs whose meaning is compared."""
         engine = None
-        if self.recorded is None and self._model is not None:
+        if self.recorded is None and self._subject is not None:
             file = self._of.job.cache_folder / READS
             cache = self._opened.enter_context(Cache(file)) if file.exists() else None
-            engine = RememberedReads(self._model, cache)
+            engine = RememberedReads(self._subject, cache)
         if nli == "rules":
             return Tools(engine, RulesMeaning())
         model = nli.removeprefix("llm:")

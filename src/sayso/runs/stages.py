@@ -12,14 +12,12 @@ import datetime
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from sayso.engines.engine import Engine
 from sayso.judges.judge import Item, Judge
@@ -27,7 +25,7 @@ from sayso.judges.rules.judge import RulesJudge
 from sayso.progress import Progress, Silent
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.probes import ALIKE, PROBES, BlindRules, count_draws
-from sayso.protocols.protocol import Ask, Made, Rehearses, Row
+from sayso.protocols.protocol import Ask, Made, Rehearses
 from sayso.records import (
     ROOMS,
     Generation,
@@ -43,7 +41,7 @@ from sayso.records import (
 from sayso.runs.asking import CachedEngine, CacheTally, asking_signature
 from sayso.runs.judge import OpenJudge
 from sayso.scores.collect import Tools
-from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
+from sayso.storage.run_folder import Manifest, RunFolder
 from sayso.version import __version__
 
 if TYPE_CHECKING:
@@ -79,7 +77,7 @@ class FolderRun:
         self.questions = questions
         self.manifest = manifest
         self.parts = signature_parts(manifest)
-        self._model, self._judge = model, judge.judge if judge is not None else None
+        self._subject, self._judge = model, judge.judge if judge is not None else None
         self.judge_engine = judge.engine if judge is not None else None
         self._tools = tools
         #: finds the answers of a model on record, which is not asked
@@ -90,15 +88,7 @@ class FolderRun:
         #: by signature of the judge
         self.verdict_counts: dict[str, VerdictCounts] = {}
         self._new = self._answered = False
-        self._answers: dict[str, list[Generation]] = {}
         self._made: dict[Hashable, object] = {}
-
-    @property
-    def model(self) -> Engine:
-        """The subject. Raises InputError for a stored run."""
-        if self._model is None:
-            raise InputError("a stored run cannot ask its model")
-        return self._model
 
     @property
     def judge(self) -> Judge:
@@ -111,7 +101,7 @@ class FolderRun:
         """Answer every ask and store ``generations/<stage>`` for each stage among them."""
         if not asks:
             return {}
-        model = self.model
+        model = self.engine()
         stages = dict.fromkeys(a.stage for a in asks)
         if isinstance(model, CachedEngine):
             model.stage = "asking: " + "+".join(stages)
@@ -129,7 +119,7 @@ class FolderRun:
                 reply = bind(ask, replies.pop(index), model.identity)
                 tables.setdefault(ask.stage, []).append(reply)
             for stage, rows in tables.items():
-                self.write(f"generations/{stage}", rows, Generation)
+                self.folder.write(f"generations/{stage}", rows, Generation)
                 self._note_missing(stage, rows)
                 self.notices += [f"{stage}: {said}" for said in mixed_sampling(rows)]
         answers = [row for rows in tables.values() for row in rows]
@@ -192,43 +182,19 @@ class FolderRun:
         """Add to the manifest's notices."""
         self.notices += [text for text in sentences if text not in self.notices]
 
-    def read(self, table: str, kind: type[Row]) -> list[Row]:
-        """Return a table: answers as they came while the run is under way, else as stored."""
-        held = self._answers.get(table)
-        return self.folder.read(table, kind) if held is None else cast(list[Row], held)
-
     def tools(self, nli: str) -> Tools:
         """Return the tools that gather evidence; a stored run has none."""
         self.progress.doing("computing the scores")
         with self.timed("open_tools"):
             return self._tools.tools(nli) if self._tools is not None else Tools()
 
-    def engine(self, name: str) -> Engine:
-        """Return a further model by name; a stored run has none."""
-        if self._tools is None:
-            raise InputError(f"a stored run cannot ask {name}")
-        return self._tools.model(name)
-
-    def keep_states(
-        self, name: str, ids: Sequence[str], source: str, blocks: Iterable[NDArray[np.float16]]
-    ) -> None:
-        """Store ``arrays/<name>.npy``, unless it was made of the same texts already."""
-        held = self.folder.array_head(name)
-        if held is None or held.source != source:
-            with self.timed("hidden"):
-                self.folder.write_array(name, ArrayHead(source, tuple(ids)), blocks)
-
-    def states(self, name: str) -> tuple[Sequence[str], NDArray[np.float16]] | None:
-        """Read ``arrays/<name>.npy`` as a memory map."""
-        array = self.folder.read_array(name)
-        return (array[0].ids, array[1]) if array is not None else None
-
-    def write(self, table: str, rows: Sequence[Row], kind: type[Row]) -> None:
-        """Store a table, such as ``claims/long``."""
-        if self._model is not None and kind is Generation:
-            self._answers[table] = cast(list[Generation], list(rows))
-        with self.timed("store"):
-            self.folder.write(table, rows, kind)
+    def engine(self, name: str = "") -> Engine:
+        """Return the subject, or a further model by name. Raises InputError for a stored run."""
+        if name and self._tools is not None:
+            return self._tools.model(name)
+        if name or self._subject is None:
+            raise InputError(f"a stored run cannot ask {name or 'its model'}")
+        return self._subject
 
     def search(
         self, source: str, queries: Sequence[tuple[str, str]], k: int
@@ -239,10 +205,6 @@ class FolderRun:
         with self.timed("search"):
             return self._tools.sources.search(source, queries, k)
 
-    def has(self, table: str) -> bool:
-        """Tell whether a table, such as ``generations/short``, is stored."""
-        return self.folder.has(table)
-
     def begin(self) -> None:
         """Write down what is asked, and what the run is before it begins."""
         self._new = not RunFolder.exists(self.folder.path)
@@ -251,7 +213,7 @@ class FolderRun:
 
     def give_up(self) -> None:
         """Leave nothing behind of a start that failed before anything was answered."""
-        tally = getattr(self._model, "tally", CacheTally())
+        tally = getattr(self._subject, "tally", CacheTally())
         answered = tally.cached or tally.asked > tally.failed
         if self._new and not answered and not self.folder.tables("generations"):
             for name in ("manifest.json", "questions.parquet"):
@@ -268,11 +230,10 @@ class FolderRun:
         judge = self.judge
         counts = self.verdict_counts.get(judge.signature, VerdictCounts())
         check_any_read(judge, counts, f"sayso judge-check {judge.name}")
-        asked = zip(ROOMS, (self._model, self.judge_engine), strict=True)
+        asked = zip(ROOMS, (self._subject, self.judge_engine), strict=True)
         rooms = {name: one.tally.room for name, one in asked if isinstance(one, CachedEngine)}
         self.parts = signature_parts(msgspec.structs.replace(self.manifest, tokens=rooms))
-        self._model = self._judge = None
-        self._answers.clear()
+        self._subject = self._judge = None
         self._made.clear()
         return unread_run_cautions(counts)
 

@@ -292,18 +292,18 @@ def _read_texts(system: SystemTexts, settings: Settings, asked: bool, run: Run) 
     splitter, checker, source, maker = _readers(settings, asked, run)
     by_id = {q.id: q for q in run.questions}
     answers, labeled = system.answers, system.labeled
-    run.write(f"generations/{STAGE}", answers, Generation)
+    run.folder.write(f"generations/{STAGE}", answers, Generation)
     kept = keep_responsive(run, [a for a in answers if a.id not in labeled])
     claims = take_apart(run, kept, by_id, splitter)
     if labeled:
         people = people_labels(system)
-        verdicts = run.read(f"verdicts/{STAGE}", Verdict)
+        verdicts = run.folder.read(f"verdicts/{STAGE}", Verdict)
         sentences = rows_if_any(run, f"sentences/{STAGE}", Sentence)
-        run.write(f"verdicts/{STAGE}", [*verdicts, *people.answered], Verdict)
-        run.write(f"sentences/{STAGE}", [*sentences, *people.sentences], Sentence)
+        run.folder.write(f"verdicts/{STAGE}", [*verdicts, *people.answered], Verdict)
+        run.folder.write(f"sentences/{STAGE}", [*sentences, *people.sentences], Sentence)
         claims = [*claims, *people.claims]
-        run.write(f"claims/{STAGE}", claims, Claim)
-        run.write(f"verdicts/{PEOPLE}", people.verdicts, Verdict)
+        run.folder.write(f"claims/{STAGE}", claims, Claim)
+        run.folder.write(f"verdicts/{PEOPLE}", people.verdicts, Verdict)
     by_answer = {a.id: a for a in answers}
     question_of = {a.id: by_id[a.question] for a in answers}
     if checker is not None:
@@ -341,7 +341,7 @@ def _judge_claims(
         for mode in modes_of(options)
     )
     return [
-        f"{run.model.name} was asked {times:,} times about {len(own):,} of {len(claims):,} "
+        f"{run.engine().name} was asked {times:,} times about {len(own):,} of {len(claims):,} "
         f"claims, those labeled supported or not; {made:,} of them became questions",
         *getattr(maker, "notices", ()),
     ]

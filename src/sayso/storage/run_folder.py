@@ -248,19 +248,19 @@ class RunFolder:
     ) -> None:
         """Write ``arrays/<name>.npy``, a row for each id, streaming; its ids stand beside it.
 
-        ``blocks`` are rows (m, d) in the order of ``head.ids``, all of them together.
+        ``blocks`` are rows (m, d) in the order of ``head.ids``, all of them together. They stay
+        unread where the rows that are there were made of the same ``head.source``.
         """
-
-        write_array(self._array(name), head, blocks)
+        before = self.array_head(name)
+        if before is None or before.source != head.source:
+            write_array(self._array(name), head, blocks)
 
     def array_head(self, name: str) -> ArrayHead | None:
         """Return what ``arrays/<name>.npy`` holds; ``None`` where it is not there whole."""
-
         return read_head(self._array(name))
 
     def read_array(self, name: str) -> tuple[ArrayHead, NDArray[np.float16]] | None:
         """Return what an array holds and its rows (n, d) as a memory map: read when looked at."""
-
         return read_array(self._array(name))
 
     def _array(self, name: str) -> Path:

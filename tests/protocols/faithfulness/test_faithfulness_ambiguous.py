@@ -100,7 +100,7 @@ def test_a_run_on_popqa_publishes_what_it_leaves_out(test_data: Path, tmp_path: 
         f"{len(out)} of {len(job.questions)} questions are ambiguous and were left out" in told[0]
     )
     for stage in ("draws", "short"):
-        assert not {g.question for g in job.read(f"generations/{stage}", Generation)} & out
+        assert not {g.question for g in job.folder.read(f"generations/{stage}", Generation)} & out
     assert result.get("asked", "form:short;method:vanilla").value == len(job.questions) - len(out)
     assert "|ambiguous:drop|" in signature_text(result.estimates[0].signature)
     # strata of popularity are domains

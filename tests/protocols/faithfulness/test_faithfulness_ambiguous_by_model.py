@@ -115,7 +115,7 @@ def test_on_nq_a_model_says_which_questions_are_dropped(tmp_path: Path) -> None:
     assert world.log.count("read") == 7
     # no request is about what was dropped: draws, drafts, answers and revisions
     for stage in ("draws", "short", "drafts-short", "refined-short"):
-        assert {g.question for g in stored.read(f"generations/{stage}", Generation)} == set(
+        assert {g.question for g in stored.folder.read(f"generations/{stage}", Generation)} == set(
             ids.values()
         ) - out, stage
     assert published(result) == out
@@ -123,7 +123,7 @@ def test_on_nq_a_model_says_which_questions_are_dropped(tmp_path: Path) -> None:
     (told,) = [n for n in result.manifest.notices if "ambiguous" in n]
     assert told.startswith("2 of 6 questions are ambiguous according to judge-model")
     assert "1 readings are missing; these questions were kept." in told
-    by = stored.read("verdicts/ambiguous", Verdict)[0].by
+    by = stored.folder.read("verdicts/ambiguous", Verdict)[0].by
     assert by.startswith("judge-model")
     assert f"|ambiguous:{by}|" in signature_text(result.estimates[0].signature)
     assert measure(result.path).estimates == result.estimates

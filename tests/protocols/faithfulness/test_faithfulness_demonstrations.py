@@ -90,9 +90,9 @@ def test_a_study_of_six_entities_measures_all_of_them_and_has_the_row(tmp_path: 
     assert not {q.entity for q in candidates} & {q.entity for q in measured}
     job, _, _ = load_run(found.path)
     short = [q.id for q in measured if not q.parts]
-    assert {g.question for g in job.read("generations/draws", Generation)} == set(short)
-    assert len(job.read("generations/demos-draws", Generation)) == 100 * 8
-    asked = job.read("generations/demos-short", Generation)
+    assert {g.question for g in job.folder.read("generations/draws", Generation)} == set(short)
+    assert len(job.folder.read("generations/demos-draws", Generation)) == 100 * 8
+    asked = job.folder.read("generations/demos-short", Generation)
     assert len(asked) == 3 * len(short)
     texts = {q.text for q in candidates}
     for g in asked:

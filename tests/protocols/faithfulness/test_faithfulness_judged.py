@@ -137,17 +137,18 @@ def test_thousands_of_bad_replies_are_counted_and_enter_no_mean(tmp_path: Path) 
     spoiled = sum(n for kind, n in told.items() if "fine" not in kind)
     assert spoiled > 3000
     job = load_run(result.path)[0]
-    wording = job.read("verdicts/short-decisive", Verdict)
+    wording = job.folder.read("verdicts/short-decisive", Verdict)
     assert {v.number for v in wording if v.problem is None} == {0.7}
     lost = Counter(v.problem for v in wording if v.problem)
     assert set(lost) >= {"unread", "mismatch"}
     assert all(v.number is None and v.label is None for v in wording if v.problem)
     # every comparison that was read is right, by the values of claim and draw
     draws = {
-        (g.question, g.request.sample): g.text for g in job.read("generations/draws", Generation)
+        (g.question, g.request.sample): g.text
+        for g in job.folder.read("generations/draws", Generation)
     }
     letters: Counter[str] = Counter()
-    for v in job.read("verdicts/short-contradict", Verdict):
+    for v in job.folder.read("verdicts/short-contradict", Verdict):
         value = VALUE.search(v.raw or "") or VALUE.search(_claim(wording, v))
         assert value is not None
         for sample, letter in enumerate(v.raw or ""):

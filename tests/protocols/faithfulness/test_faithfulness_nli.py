@@ -148,7 +148,7 @@ def test_a_run_with_a_model_reads_its_outputs_by_their_names(tmp_path: Path) -> 
     for n, order in enumerate(ORDERS):
         folder = leveled(tmp_path / f"m{n}", order)
         results.append(run(tmp_path, folder, f"run{n}"))
-        verdicts = load_run(results[-1].path)[0].read("verdicts/short-contradict", Verdict)
+        verdicts = load_run(results[-1].path)[0].folder.read("verdicts/short-contradict", Verdict)
         found.append({v.asked: v.raw or "" for v in verdicts})
     assert found[0] == found[1] == found[2]
     letters = Counter("".join(found[0].values()))
@@ -161,11 +161,13 @@ def test_a_run_with_a_model_reads_its_outputs_by_their_names(tmp_path: Path) -> 
     names = {columns["entailment"]: "e", columns["neutral"]: "n", columns["contradiction"]: "c"}
     question = job.questions[0]
     draws = sorted(
-        (g for g in job.read("generations/draws", Generation) if g.question == question.id),
+        (g for g in job.folder.read("generations/draws", Generation) if g.question == question.id),
         key=lambda g: g.request.sample,
     )
     (claim,) = [
-        g.text for g in job.read("generations/short", Generation) if g.question == question.id
+        g.text
+        for g in job.folder.read("generations/short", Generation)
+        if g.question == question.id
     ]
     pairs = [(f"{question.text} {g.text}", f"{question.text} {claim}") for g in draws]
     likeliest = classifier.classify(pairs).argmax(axis=1)

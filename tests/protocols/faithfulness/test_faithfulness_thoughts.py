@@ -101,7 +101,7 @@ def test_doubts_that_were_thought_and_not_said_by_hand(tmp_path: Path) -> None:
     assert (gap.n, gap.missing) == (18, 3)
     assert gap.low is not None
     assert gap.low < -2.4 / 18 < (gap.high or 1)
-    stored = load_run(result.path)[0].read("verdicts/short-thought", Verdict)
+    stored = load_run(result.path)[0].folder.read("verdicts/short-thought", Verdict)
     assert sum(v.number is not None for v in stored) == 18
     assert all("An old town" not in (v.raw or "") for v in stored)
     # thoughts are no answers: confidence, words and accuracy are as without them

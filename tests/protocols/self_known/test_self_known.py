@@ -20,6 +20,7 @@ from sayso.protocols.self_known.asks import topic_prompt
 from sayso.protocols.self_known.claims import drawn_topics, told_of_drawn
 from sayso.protocols.self_known.report import sheet
 from sayso.protocols.self_known.rows import PEOPLE, SUPPORT, claim_verdicts
+from sayso.protocols.stored import StoredRun
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
@@ -482,14 +483,14 @@ def test_people_outvote_a_checker_where_they_gave_a_label() -> None:
         PEOPLE: [Verdict("a", "q", "p", label="NS"), Verdict("b", "q", "p", problem="unread")],
     }
 
-    class Run:
+    class Folder:
         def has(self, table: str) -> bool:
             return table.removeprefix("verdicts/") in stored
 
         def read(self, table: str, kind: type) -> list[Verdict]:
             return stored[table.removeprefix("verdicts/")]
 
-    found = claim_verdicts(Run())  # type: ignore[arg-type]
+    found = claim_verdicts(StoredRun(Folder(), ()))  # type: ignore[arg-type]
     assert {target: v.label for target, v in found.items()} == {"a": "NS", "b": "S"}
 
 

@@ -15,6 +15,7 @@ from sayso.protocols.self_known.claims import own_questions, splitting_notices
 from sayso.protocols.self_known.measure import cautions
 from sayso.protocols.self_known.report import sheet
 from sayso.protocols.self_known.self_verdicts import _disjoint
+from sayso.protocols.stored import StoredRun
 from sayso.records import (
     Claim,
     ClaimQuestion,
@@ -42,7 +43,7 @@ CLAIMS = [
 
 
 class Told:
-    """A run that holds verdicts on the facts of one text."""
+    """A folder that holds verdicts on the facts of one text."""
 
     def __init__(self, values: dict[str, str]) -> None:
         self.rows = [
@@ -70,7 +71,7 @@ def asked(values: dict[str, str], questions: dict[str, str]) -> dict[str, Questi
         start = TEXT.index(span)
         claims.append(Claim(f"c{number}", "g", 1, start, start + len(span), words))
     texts = {"g": Generation(Request(messages=()), id="g", question="long", text=TEXT)}
-    return own_questions(Told(values), claims, texts, by_id)  # type: ignore[arg-type]
+    return own_questions(StoredRun(Told(values), ()), claims, texts, by_id)  # type: ignore[arg-type]
 
 
 def test_a_claim_that_tells_one_fact_has_the_datas_own_question() -> None:

@@ -183,7 +183,7 @@ def _of_run(run: Run) -> Iterator[Estimate]:
     read = stored_ambiguity(run)
     for question in said_ambiguous(read) if read else ambiguous_questions(run.questions):
         yield Estimate("ambiguous", slice_of(question=question), value=1.0, n=1)
-    draws = count_draws(run.read("generations/draws", Generation))
+    draws = count_draws(run.folder.read("generations/draws", Generation))
     share = draws.alike / draws.drawn if draws.drawn else None
     yield Estimate(
         "draws_alike", value=share, numerator=draws.alike, denominator=draws.drawn, n=draws.drawn
@@ -201,8 +201,8 @@ def reader_signers(run: Run, every: Sequence[MethodRows]) -> dict[str, str]:
     for form in dict.fromkeys(rows.form for rows in every):
         for name in ("decisive", "contradict"):
             for stage in STAGES[form]:
-                if run.has(f"verdicts/{stage}-{name}"):
-                    verdicts = run.read(f"verdicts/{stage}-{name}", Verdict)
+                if run.folder.has(f"verdicts/{stage}-{name}"):
+                    verdicts = run.folder.read(f"verdicts/{stage}-{name}", Verdict)
                     by.setdefault(name, verdicts[0].by if verdicts else "nobody")
     return by
 
@@ -861,8 +861,9 @@ def _labeled(one: AskedMethod, said: MethodRows, run: Run, people: Run) -> Itera
         yield one.number(name, of, uses=to_people)
     stage = f"{one.rows.stage}-contradict"
     if settings.relation == "contradiction" and len(used.d):
+        folder: object = people.folder
         letters = {at: v.raw or "" for at, v in verdicts_at(run, stage).items()}
-        labels = people.labels(stage) if isinstance(people, ReadByPeople) else {}
+        labels = folder.labels(stage) if isinstance(folder, ReadByPeople) else {}
         of = confidence_of_pairs(used, stage, letters, labels, settings)
         yield one.number(CONFIDENCE, of, uses=to_people)
 

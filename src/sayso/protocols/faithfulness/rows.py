@@ -213,7 +213,7 @@ def load_rows(run: Run, settings: Settings) -> list[MethodRows]:
         rows: dict[str, list[AssertionRow]] = defaultdict(list)
         lost: dict[str, Counter[str]] = defaultdict(Counter)
         read_in: dict[str, str] = {}
-        for stage in filter(lambda stage: run.has(f"generations/{stage}"), stages):
+        for stage in filter(lambda stage: run.folder.has(f"generations/{stage}"), stages):
             for method, row in _rows(run, stage, by_id, settings, out, lost):
                 rows[method].append(row)
                 read_in[method] = stage
@@ -237,13 +237,13 @@ def _rows(
     """Yield (method, row) of a stage; what has no row is counted in ``lost``."""
     content = verdicts_at(run, stage)
     letters = {at: v.raw or "" for at, v in verdicts_at(run, f"{stage}-contradict").items()}
-    thinks = run.has(f"verdicts/{stage}-thought")
-    ends = run.read(f"verdicts/{stage}-thought", Verdict) if thinks else ()
+    thinks = run.folder.has(f"verdicts/{stage}-thought")
+    ends = run.folder.read(f"verdicts/{stage}-thought", Verdict) if thinks else ()
     thoughts = {v.target: v.number for v in ends if v.number is not None}
     wording: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
-    for v in run.read(f"verdicts/{stage}-decisive", Verdict):
+    for v in run.folder.read(f"verdicts/{stage}-decisive", Verdict):
         wording[v.target.partition("#")[0], v.asked].append(v)
-    for g in run.read(f"generations/{stage}", Generation):
+    for g in run.folder.read(f"generations/{stage}", Generation):
         choice = _CHOICE.search(g.method)
         method = NAMES.get(g.method, _CHOICE.sub("", g.method))
         for question in by_id[g.question].parts or (g.question,):

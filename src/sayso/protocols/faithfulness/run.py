@@ -114,9 +114,9 @@ def read_ambiguity(settings: Settings, run: Run) -> None:
     model = open_readers(settings, run).ambiguity
     wanted = [] if model is None else read_by_model(run.questions, settings)
     if model is not None and wanted:
-        run.write(f"verdicts/{AMBIGUOUS}", ambiguity_verdicts(model, wanted), Verdict)
+        run.folder.write(f"verdicts/{AMBIGUOUS}", ambiguity_verdicts(model, wanted), Verdict)
     if examples := searched(run.questions, settings, stored_ambiguity(run)):
-        run.write(TABLE, examples, Question)
+        run.folder.write(TABLE, examples, Question)
 
 
 def measured(settings: Settings, run: Run) -> list[Question]:

@@ -138,7 +138,7 @@ def estimates(run: Run, settings: Settings) -> list[Estimate]:
         others = counts, unranked, best_of, risk_curves, audits
         found += [signed_form(run, settings, own.rows.form, e) for p in others for e in p(own)]
     if settings.draws.k:
-        share = count_draws(run.read("generations/draws", Generation)).share
+        share = count_draws(run.folder.read("generations/draws", Generation)).share
         found.append(signed_form(run, settings, "short", share))
     return found
 

@@ -21,7 +21,7 @@ from sayso.metrics.length_audit import Threshold
 from sayso.protocols.passages import AGAIN, AskedAgain, shown_passages
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.probes import KNOWN, UNREADABLE, draws_by_question, probe_state
-from sayso.protocols.protocol import Run, rows_if_any, verdicts_at
+from sayso.protocols.protocol import Run, rows_if_any, stored_answers, verdicts_at
 from sayso.protocols.selective.settings import (
     BERT,
     Settings,
@@ -172,7 +172,7 @@ def load_rows(run: Run, settings: Settings, judge: str) -> dict[str, FormRows]:
     state = _known(run, settings) if settings.known_k and settings.draws.k else {}
     forms: dict[str, FormRows] = {}
     for form in asked_forms(run.questions, settings):
-        answers = [g for g in run.read(f"generations/{form}", Generation) if not g.instructed]
+        answers = [g for g in stored_answers(run, form) if not g.instructed]
         if not answers:
             continue
         facts = list(_facts(run, form, answers, by_id, judge))
@@ -190,9 +190,9 @@ def load_rows(run: Run, settings: Settings, judge: str) -> dict[str, FormRows]:
 
 def _known(run: Run, settings: Settings) -> dict[str, int]:
     """Return what the first draws say about each short question."""
-    verdicts = {v.target: v for v in run.read("verdicts/draws", Verdict)}
+    verdicts = {v.target: v for v in run.folder.read("verdicts/draws", Verdict)}
     k = min(settings.known_k, settings.draws.k)
-    draws = draws_by_question(run.read("generations/draws", Generation), k)
+    draws = draws_by_question(run.folder.read("generations/draws", Generation), k)
     return {
         question: probe_state([verdicts[g.id].value if g.id in verdicts else None for g in some], k)
         for question, some in draws.items()
@@ -226,7 +226,7 @@ def rows_as_read(
 ) -> tuple[FormRows, list[tuple[str, str]], NDArray[np.bool_]]:
     """Return the rows by other verdicts, the places of these, and where there is one."""
     by_id = {q.id: q for q in people.questions}
-    answers = [g for g in people.read(f"generations/{rows.form}", Generation) if not g.instructed]
+    answers = [g for g in stored_answers(people, rows.form) if not g.instructed]
     facts = list(_facts(people, rows.form, answers, by_id, rows.judge))
     places = [(g.id, short) for g in answers for short in by_id[g.question].parts or (g.question,)]
     own = [fact.verdicts.get(rows.judge) for fact in facts]
@@ -297,7 +297,7 @@ def _withheld(question: Question, verdict: Verdict | None) -> float:
 def _told(run: Run, form: str, facts: Sequence[_FactRow]) -> Floats | None:
     """Return which facts the model withheld when it was told to express uncertainty."""
     answers = {
-        g.question: g.id for g in run.read(f"generations/{form}", Generation) if g.instructed
+        g.question: g.id for g in run.folder.read(f"generations/{form}", Generation) if g.instructed
     }
     if not answers:
         return None
@@ -422,11 +422,11 @@ def _asked_again(run: Run, facts: Sequence[_FactRow]) -> dict[str, AskedAgain]:
     """Return how the questions were answered without their passage, and with another one."""
     found = {}
     for stage in AGAIN:
-        if not run.has(f"verdicts/{stage}"):
+        if not run.folder.has(f"verdicts/{stage}"):
             continue
         shown = shown_passages(run.questions, stage)
-        said = {g.question: g.text for g in run.read(f"generations/{stage}", Generation)}
-        read = {v.asked: v for v in run.read(f"verdicts/{stage}", Verdict)}
+        said = {g.question: g.text for g in run.folder.read(f"generations/{stage}", Generation)}
+        read = {v.asked: v for v in run.folder.read(f"verdicts/{stage}", Verdict)}
         rows = [_answer_again(f.question, read.get(f.question.id), said, shown) for f in facts]
         columns = np.array(rows, dtype=np.float64).reshape(len(facts), 3)
         asked = np.array([f.question.id in said for f in facts], dtype=np.bool_)
@@ -501,11 +501,11 @@ def with_probe(rows: FormRows, targets: Sequence[str], run: Run, settings: Setti
     """Return the rows of a form with the columns of P(IK), or why there is none."""
     if not wants_probe(settings) or P_IK in rows.reasons:
         return rows
-    stored = run.states(array_of(rows.form, settings))
+    stored = run.folder.read_array(array_of(rows.form, settings))
     if stored is None:
         return _without(rows, P_IK, NOT_STORED)
-    ids, states = stored
-    place = {target: n for n, target in enumerate(ids)}
+    head, states = stored
+    place = {target: n for n, target in enumerate(head.ids)}
     X = np.full((rows.size, states.shape[1]), np.nan)
     for row, target in enumerate(targets):
         if target in place:

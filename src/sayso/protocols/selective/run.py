@@ -56,14 +56,14 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
         drawn = stored_answers(run, SHOWN_DRAWS)
         examples = shown_of(answers, drawn, verdicts, by_id, settings, seed)
     for stage in (*FORMS, "draws", *AGAIN):
-        if not run.has(f"generations/{stage}"):
+        if not run.folder.has(f"generations/{stage}"):
             continue
         generations = stored_answers(run, stage)
         items = [item_of(g, by_id) for g in generations if _judged(stage, g.request, settings)]
         long = stage == "long"
         verdicts = spans = run.grade(stage, items, reader, items if long else None)
         if long:
-            spans = run.read(f"verdicts/{stage}-spans", Verdict)
+            spans = run.folder.read(f"verdicts/{stage}-spans", Verdict)
         if stage in ("draws", *AGAIN):
             continue
         if run.judge.name != "rules":
@@ -76,7 +76,7 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
             *scores_of(stage, facts, generations, draws, settings, scorers, rehearses=dry),
             *read_states(stage, facts, run, settings, scorers.engine),
         ]
-        run.write(f"scores/{stage}", scores, Score)
+        run.folder.write(f"scores/{stage}", scores, Score)
         keep_metrics(stage, facts, run, settings)
     scored = settings.scores != NO_SCORES
     run.tell([*filter(None, [told] * scored), *(examples.notices if examples else [])])

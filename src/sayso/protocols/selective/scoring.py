@@ -68,7 +68,7 @@ from sayso.scores.collect import (
 from sayso.scores.collect import collect_evidence as collect_evidence
 from sayso.scores.evidence import ARRAYS, Case, answer_of, samples_of
 from sayso.scores.p_ik import P_IK
-from sayso.storage.run_folder import Manifest
+from sayso.storage.run_folder import ArrayHead, Manifest
 
 
 def words_scores(
@@ -134,7 +134,7 @@ def keep_metrics(stage: str, facts: Sequence[ScoredFact], run: Run, settings: Se
                 for problem, count in without.most_common()
             ]
         )
-    run.write(f"scores/{table}", scores, Score)
+    run.folder.write(f"scores/{table}", scores, Score)
 
 
 def scored_text(fact: ScoredFact) -> str:
@@ -149,7 +149,7 @@ def tools_of(run: Run, settings: Settings) -> Tools:
     folder = folder_setting(settings.prompt_folder)
     of_sentences = asks_of_draws(settings)
     return run.tools(settings.nli)._replace(
-        questioner=EvidenceQuestioner(run.model, folder, sentences=of_sentences)
+        questioner=EvidenceQuestioner(run.engine(), folder, sentences=of_sentences)
         if settings.elicit
         else None,
         panel=tuple(
@@ -471,7 +471,8 @@ def read_states(
         position = "last_answer" if position == "last_prompt" else position
     source = states_hash(texts, engine, layer, position)
     blocks = hidden_blocks(texts, engine, layer, position)
-    run.keep_states(array_of(form, settings), [fact.target for fact in facts], source, blocks)
+    head = ArrayHead(source, tuple(fact.target for fact in facts))
+    run.folder.write_array(array_of(form, settings), head, blocks)
     return []
 
 

@@ -163,7 +163,7 @@ def keep_responsive(
             if label == RESPONSIVE:
                 kept.append(g)
         verdicts.append(verdict)
-    run.write(f"verdicts/{STAGE}", verdicts, Verdict)
+    run.folder.write(f"verdicts/{STAGE}", verdicts, Verdict)
     return kept
 
 
@@ -199,9 +199,9 @@ def take_apart(
                 problem=text.problem,
             )
         )
-    run.write(f"sentences/{STAGE}", sentences, Sentence)
-    run.write(f"claims/{STAGE}", claims, Claim)
-    run.write(f"verdicts/{STAGE}-claims", verdicts, Verdict)
+    run.folder.write(f"sentences/{STAGE}", sentences, Sentence)
+    run.folder.write(f"claims/{STAGE}", claims, Claim)
+    run.folder.write(f"verdicts/{STAGE}-claims", verdicts, Verdict)
     run.tell(splitting_notices([split[pair] for pair in pairs]))
     return claims
 
@@ -263,8 +263,8 @@ def check_claims(
         for c, key in zip(claims, keys, strict=True)
     ]
     seen = {p.id: p for of_key in passages.values() for p in of_key}
-    run.write(f"passages/{STAGE}", list(seen.values()), Passage)
-    run.write(f"verdicts/{SUPPORT}", verdicts, Verdict)
+    run.folder.write(f"passages/{STAGE}", list(seen.values()), Passage)
+    run.folder.write(f"verdicts/{SUPPORT}", verdicts, Verdict)
     return verdicts
 
 
@@ -340,7 +340,7 @@ def read_wording(run: Run, claims: Sequence[Claim], answers: Mapping[str, Genera
         verdicts.append(
             Verdict(c.id, g.question, BY_WORDING, label=label, number=score, problem=problem)
         )
-    run.write(f"verdicts/{STAGE}-decisive", verdicts, Verdict)
+    run.folder.write(f"verdicts/{STAGE}-decisive", verdicts, Verdict)
 
 
 def score_claims(
@@ -357,10 +357,10 @@ def score_claims(
     ``checker`` looks for the claims in ``draws``; without either there is no frequency.
     """
     accepted: dict[str, dict[str, float | None]] = {
-        mode: {v.target: v.number for v in run.read(f"verdicts/self-{mode}", Verdict)}
+        mode: {v.target: v.number for v in run.folder.read(f"verdicts/self-{mode}", Verdict)}
         for mode in modes_of(settings)
     }
-    sure = {v.target: v.number for v in run.read(f"verdicts/{STAGE}-decisive", Verdict)}
+    sure = {v.target: v.number for v in run.folder.read(f"verdicts/{STAGE}-decisive", Verdict)}
     held = _held(claims, question_of, draws, checker) if draws and checker else {}
     sentences = Counter(s.generation for s in rows_if_any(run, f"sentences/{STAGE}", Sentence))
 
@@ -381,7 +381,7 @@ def score_claims(
                 scores.append(Score(c.id, name, value[name](c, answers[c.generation])))
             except NoEvidence as reason:
                 scores.append(Score(c.id, name, problem=str(reason)))
-    run.write("scores/claims", scores, Score)
+    run.folder.write("scores/claims", scores, Score)
 
 
 def _held(

@@ -285,7 +285,7 @@ def table2(shown: LayoutRuns) -> list[NumberTable]:
         if not pairs:
             continue
         one, other = max(pairs, key=_corrects)
-        said = {v.target: v.label for v in run.read(f"verdicts/self-{MAIN}", Verdict)}
+        said = {v.target: v.label for v in run.folder.read(f"verdicts/self-{MAIN}", Verdict)}
         looked_up = (p.text.strip() for p in rows_if_any(run, f"passages/{rows.STAGE}", Passage))
         passages = [t for t in dict.fromkeys(looked_up) if t and t[:MOST] in other.prompt]
         found: list[tuple[Labels, tuple[str | None, ...]]] = []

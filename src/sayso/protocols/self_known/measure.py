@@ -91,7 +91,7 @@ def numbers(
     """
     found: list[Declared] = []
     if people is not None:
-        checked = run.has(f"verdicts/{SUPPORT}") and not run.has(f"verdicts/{PEOPLE}")
+        checked = run.folder.has(f"verdicts/{SUPPORT}") and not run.folder.has(f"verdicts/{PEOPLE}")
         for texts in load_long_answers(people) if checked else ():
             found += _read_by_people(_MethodRows(run, settings, texts))
         return found
@@ -649,9 +649,9 @@ def _counts_along(of: _MethodRows) -> Iterator[Declared]:
 
 def _wording(of: _MethodRows) -> Iterator[Declared]:
     """Yield the mean decisiveness of the claims in each part of the text."""
-    if not of.run.has(f"verdicts/{STAGE}-decisive"):
+    if not of.run.folder.has(f"verdicts/{STAGE}-decisive"):
         return
-    sure = {v.target: v.number for v in of.run.read(f"verdicts/{STAGE}-decisive", Verdict)}
+    sure = {v.target: v.number for v in of.run.folder.read(f"verdicts/{STAGE}-decisive", Verdict)}
     score = np.array([sure.get(c.id) for c in of.texts.claims], dtype=np.float64)  # None: NaN
     for part, where in of.parts():
         mean = _mean(of.by_claim, score, of.claim_place == part)
@@ -689,10 +689,10 @@ def own_answers(run: Run, texts: LongAnswers) -> list[OwnAnswers]:
     """Return the model's judgement of its claims in each setting that was asked."""
     every = []
     for mode in MODES:
-        if not run.has(f"verdicts/self-{mode}"):
+        if not run.folder.has(f"verdicts/self-{mode}"):
             continue
         by_claim: Mapping[str, Verdict] = {
-            v.target: v for v in run.read(f"verdicts/self-{mode}", Verdict)
+            v.target: v for v in run.folder.read(f"verdicts/self-{mode}", Verdict)
         }
         verdicts = [by_claim.get(c.id) for c in texts.claims]
         every.append(OwnAnswers(mode, [v.label if v else None for v in verdicts], verdicts))
@@ -917,7 +917,7 @@ def _flips_along(of: _MethodRows) -> Iterator[Declared]:
 def _scores(of: _MethodRows) -> Iterator[Declared]:
     """Yield each score's AUROC for unsupported claims, of all and of each part of the text."""
     run, texts = of.run, of.texts
-    if not run.has("scores/claims"):
+    if not run.folder.has("scores/claims"):
         return
     row = {c.id: n for n, c in enumerate(texts.claims)}
     values = {name: np.full(len(row), np.nan) for name in CLAIM_SCORES}
@@ -962,11 +962,11 @@ def _unranked(why: str, *columns: Floats, **resampling: Any) -> Estimate:
 def _checker(of: _MethodRows) -> Iterator[Declared]:
     """Yield agreement and the checker's bias, over claims that both labeled S or NS."""
     run, rows = of.run, of.by_claim
-    if not (run.has(f"verdicts/{PEOPLE}") and run.has(f"verdicts/{SUPPORT}")):
+    if not (run.folder.has(f"verdicts/{PEOPLE}") and run.folder.has(f"verdicts/{SUPPORT}")):
         return
 
     def supported(table: str) -> Floats:
-        label = {v.target: v.label for v in run.read(f"verdicts/{table}", Verdict)}
+        label = {v.target: v.label for v in run.folder.read(f"verdicts/{table}", Verdict)}
         code = {"S": 1.0, "NS": 0.0}
         return np.array([code.get(label.get(c.id) or "", np.nan) for c in of.texts.claims])
 

@@ -113,9 +113,9 @@ def checkers(run: Run) -> str:
 def load_long_answers(run: Run) -> list[LongAnswers]:
     """Return the texts of every method, in order of appearance."""
     by_method: dict[str, list[Generation]] = defaultdict(list)
-    for g in run.read(f"generations/{STAGE}", Generation):
+    for g in run.folder.read(f"generations/{STAGE}", Generation):
         by_method[g.method].append(g)
-    label = {v.target: v.label for v in run.read(f"verdicts/{STAGE}", Verdict)}
+    label = {v.target: v.label for v in run.folder.read(f"verdicts/{STAGE}", Verdict)}
     sentences: dict[str, list[Sentence]] = defaultdict(list)
     for s in rows_if_any(run, f"sentences/{STAGE}", Sentence):
         sentences[s.generation].append(s)

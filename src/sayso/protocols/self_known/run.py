@@ -126,16 +126,16 @@ def passages_shown(settings: Settings, run: Run) -> dict[str, tuple[Passage, ...
 
 def write_cautiously(settings: Settings, seed: int, run: Run) -> None:
     """Draw the texts whose claims are read; write each once more, sentence by sentence."""
-    texts = run.read(f"generations/{STAGE}", Generation)
+    texts = run.folder.read(f"generations/{STAGE}", Generation)
     drawn = drawn_topics(texts, settings.keep_answered, seed)
     run.tell(told_of_drawn(texts, drawn, settings.keep_answered))
     if settings.answer.decoding == "cautious":
         asks = text_requests(run.questions, settings, seed, {})
         plain = [one for one in asks if one.stage == STAGE and one.method == "plain"]
         plain = [one for one in plain if drawn is None or one.question.id in drawn]
-        written, notices = cautious_texts(plain, run.model, settings.answer)
+        written, notices = cautious_texts(plain, run.engine(), settings.answer)
         run.tell(notices)
-        run.write(f"generations/{STAGE}", [*texts, *written], Generation)
+        run.folder.write(f"generations/{STAGE}", [*texts, *written], Generation)
 
 
 def revise(settings: Settings, seed: int, run: Run) -> None:
@@ -146,13 +146,13 @@ def revise(settings: Settings, seed: int, run: Run) -> None:
     """
     if settings.remedy != "revise":
         return
-    texts, by_id = run.read(f"generations/{STAGE}", Generation), {q.id: q for q in run.questions}
+    by_id, texts = {q.id: q for q in run.questions}, stored_answers(run, STAGE)
     drawn = drawn_topics(texts, settings.keep_answered, seed)
     kept = keep_responsive(run, [g for g in texts if g.method == "plain"], drawn)
     claims = take_apart(run, kept, by_id, open_readers(settings, run).splitter)
     judge_claims(settings, seed, run, kept, claims)
     mode = MAIN if MAIN in modes_of(settings) else modes_of(settings)[-1]
-    answer = {v.target: v.label for v in run.read(f"verdicts/self-{mode}", Verdict)}
+    answer = {v.target: v.label for v in run.folder.read(f"verdicts/self-{mode}", Verdict)}
     rejected: dict[str, list[Claim]] = {}
     for c in claims:
         if answer.get(c.id) in ("no", "none") or run.rehearses == "most":
@@ -167,7 +167,7 @@ def revise(settings: Settings, seed: int, run: Run) -> None:
             key = content_id([g.id, "revised"])
             same.append(msgspec.structs.replace(g, id=key, method="revised"))
     new = run.ask(asks).get(f"{STAGE}-revised", [])
-    run.write(f"generations/{STAGE}", [*texts, *new, *same], Generation)
+    run.folder.write(f"generations/{STAGE}", [*texts, *new, *same], Generation)
 
 
 # ---- claims: support, the model's own word, scores
@@ -175,7 +175,7 @@ def revise(settings: Settings, seed: int, run: Run) -> None:
 
 def find_claims(settings: Settings, seed: int, run: Run) -> None:
     """Take the texts that answer apart."""
-    texts = run.read(f"generations/{STAGE}", Generation)
+    texts = run.folder.read(f"generations/{STAGE}", Generation)
     kept = keep_responsive(run, texts, drawn_topics(texts, settings.keep_answered, seed))
     take_apart(run, kept, {q.id: q for q in run.questions}, open_readers(settings, run).splitter)
 
@@ -190,8 +190,8 @@ class Claims(NamedTuple):
 
 def claims_of(run: Run) -> Claims:
     """Return the claims of the texts that answer."""
-    label = {v.target: v.label for v in run.read(f"verdicts/{STAGE}", Verdict)}
-    every = run.read(f"generations/{STAGE}", Generation)
+    label = {v.target: v.label for v in run.folder.read(f"verdicts/{STAGE}", Verdict)}
+    every = run.folder.read(f"generations/{STAGE}", Generation)
     texts = {g.id: g for g in every if label.get(g.id) == RESPONSIVE}
     by_id = {q.id: q for q in run.questions}
     question_of = {id: by_id[g.question] for id, g in texts.items()}

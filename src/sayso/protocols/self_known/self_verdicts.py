@@ -75,7 +75,7 @@ def make_questions(
         ClaimQuestion(claim.id, BY_DATA if claim.id in own else maker.signature, *pair)
         for claim, _, pair, _ in every
     ]
-    run.write(f"asked/{STAGE}", rows, ClaimQuestion)
+    run.folder.write(f"asked/{STAGE}", rows, ClaimQuestion)
     return every
 
 
@@ -108,7 +108,7 @@ def judge_own(run: Run, claims: Sequence[OwnClaim], settings: Settings, seed: in
                     problem=one.problem,
                 )
             )
-        run.write(f"verdicts/self-{mode}", verdicts, Verdict)
+        run.folder.write(f"verdicts/self-{mode}", verdicts, Verdict)
 
 
 class OwnRequest(NamedTuple):

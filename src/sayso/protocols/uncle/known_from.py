@@ -110,7 +110,7 @@ def take_probes(settings: Settings, run: Run) -> None:
             f"questions, first {missing[0].text!r}; run it on the same data, limit and seed"
         )
     kept = {g.id for g in answers}
-    run.write("generations/probe", answers, Generation)
+    run.folder.write("generations/probe", answers, Generation)
     if source.has("verdicts/probe"):
         verdicts = source.read("verdicts/probe", Verdict)
-        run.write("verdicts/probe", [v for v in verdicts if v.target in kept], Verdict)
+        run.folder.write("verdicts/probe", [v for v in verdicts if v.target in kept], Verdict)

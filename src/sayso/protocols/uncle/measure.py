@@ -602,8 +602,9 @@ def _methods(facts: _FactRows) -> Iterator[Declared]:
 def method_view(context: Context, form: str, name: str) -> View:
     """Return the verdicts of a method's answers in the order of the aspects."""
     stage, run = stage_of(name, form), context.run
-    answers = [g for g in run.read(f"generations/{stage}", Generation) if g.method == name]
-    return view_of(question_pairs(run), answers, run.read(f"verdicts/{stage}", Verdict), form)
+    answers = [g for g in run.folder.read(f"generations/{stage}", Generation) if g.method == name]
+    verdicts = run.folder.read(f"verdicts/{stage}", Verdict)
+    return view_of(question_pairs(run), answers, verdicts, form)
 
 
 def sure_wrong(verdicts: Sequence[Verdict | None]) -> Floats:

@@ -173,7 +173,7 @@ def load_rows(
     then no aspect is known beyond chance. ``answers`` is the run as others read its answers.
     """
     k = settings.probe.k
-    probes = [g for g in run.read("generations/probe", Generation) if g.request.sample < k]
+    probes = [g for g in run.folder.read("generations/probe", Generation) if g.request.sample < k]
     texts: dict[str, list[str]] = {}
     for generation in probes if guesses and not settings.stops else ():
         if generation.problem is None:
@@ -211,7 +211,7 @@ def load_rows(
 
 def probe_values(run: Run, probes: Sequence[Generation]) -> dict[str, list[str | None]]:
     """Return what was read of the draws of each question, in their order."""
-    read = {v.target: v.value for v in run.read("verdicts/probe", Verdict)}
+    read = {v.target: v.value for v in run.folder.read("verdicts/probe", Verdict)}
     return {
         question: [read.get(g.id) for g in draws]
         for question, draws in draws_by_question(probes).items()
@@ -272,9 +272,9 @@ def _views(run: Run, pairs: Sequence[Pair]) -> dict[tuple[str, bool], View]:
 
 
 def _of_form(run: Run, pairs: Sequence[Pair], form: str) -> dict[tuple[str, bool], View]:
-    answers = run.read(f"generations/{form}", Generation)
-    verdicts, table = run.read(f"verdicts/{form}", Verdict), f"verdicts/{form}-spans"
-    spans = run.read(table, Verdict) if run.has(table) else None
+    answers = run.folder.read(f"generations/{form}", Generation)
+    verdicts, table = run.folder.read(f"verdicts/{form}", Verdict), f"verdicts/{form}-spans"
+    spans = run.folder.read(table, Verdict) if run.folder.has(table) else None
     views = {}
     for instructed in (False, True):
         chosen = [g for g in answers if g.instructed is instructed]

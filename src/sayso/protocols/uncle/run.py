@@ -168,8 +168,8 @@ def judge_answers(settings: Settings, run: Run) -> None:
     if settings.known_from == "self" and not settings.stops:
         stages.insert(0, PROBES)
     for stage in dict.fromkeys(stages):
-        if not run.has(f"generations/{stage}"):
+        if not run.folder.has(f"generations/{stage}"):
             continue
-        items = [item_of(g, by_id) for g in run.read(f"generations/{stage}", Generation)]
+        items = [item_of(g, by_id) for g in run.folder.read(f"generations/{stage}", Generation)]
         plain = [i for i in items if not i.generation.instructed] if stage in FORMS else None
         run.grade(stage, items, run.judge, plain)

@@ -65,7 +65,7 @@ from sayso.protocols.declared import (
 )
 from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import draws_by_question
-from sayso.protocols.protocol import Run
+from sayso.protocols.protocol import Run, stored_answers
 from sayso.protocols.shares import ones, share_of_rows
 from sayso.protocols.uncle.measure import MATRIX, UNSPOKEN, WITHIN_TYPE, sure_wrong
 from sayso.protocols.uncle.numbers import NUMBERS, RATES
@@ -165,10 +165,10 @@ def frame_of_run(
     rows = np.array([place[pair] for pair in held], dtype=np.int64)
     by_id = {q.id: q for q in run.questions}
     shorts = [by_id[pair[1]] for pair in held]
-    drawn = draws_by_question(run.read("generations/probe", Generation), settings.probe.k)
+    drawn = draws_by_question(run.folder.read("generations/probe", Generation), settings.probe.k)
     plain = {
         g.question: g.text.strip()
-        for g in run.read("generations/short", Generation)
+        for g in run.folder.read("generations/short", Generation)
         if not g.instructed and g.problem is None
     }
     clusters = cluster_names(run.questions)
@@ -221,17 +221,12 @@ def _view(
 ) -> tuple[View, dict[str, str]]:
     """Return the verdicts of a method's answers, and their texts by question."""
     if not method:
-        generations = [
-            g for g in run.read(f"generations/{form}", Generation) if g.instructed is instructed
-        ]
+        generations = [g for g in stored_answers(run, form) if g.instructed is instructed]
         return context.aspects.views[form, instructed], _texts(generations)
     stage = "refined" if methods.METHODS[method].kind == "revision" else "methods"
-    generations = [
-        g for g in run.read(f"generations/{stage}-{form}", Generation) if g.method == method
-    ]
-    return view_of(
-        question_pairs(run), generations, run.read(f"verdicts/{stage}-{form}", Verdict), form
-    ), _texts(generations)
+    generations = [g for g in stored_answers(run, f"{stage}-{form}") if g.method == method]
+    verdicts = run.folder.read(f"verdicts/{stage}-{form}", Verdict)
+    return view_of(question_pairs(run), generations, verdicts, form), _texts(generations)
 
 
 def _texts(generations: Sequence[Generation]) -> dict[str, str]:
