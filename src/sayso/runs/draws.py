@@ -31,7 +31,7 @@ from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
 from sayso.runs.dry_run import RunEstimate, estimate_walk
 from sayso.runs.job import Job, open_folder
 from sayso.runs.run import OpenJob, manifest_of, open_job, rehearsed
-from sayso.runs.stages import FolderRun
+from sayso.runs.stages import FolderRun, OpenFolder
 from sayso.runs.tools import RunTools
 from sayso.storage.run_folder import RunFolder
 
@@ -64,7 +64,7 @@ def ask_draws(
         manifest = msgspec.structs.replace(manifest, chosen=chosen)
         steps = draw_steps(opened, paragraphs, evidence)
         new = not RunFolder.exists(out)
-        folder = open_folder(out, manifest)
+        folder = OpenFolder(open_folder(out, manifest).path)
         if not new and folder.read_manifest().finished is not None:
             manifest = folder.read_manifest()
         done = manifest.finished is not None, folder.has(f"verdicts/{SUPPORT}")

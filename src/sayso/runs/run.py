@@ -69,7 +69,7 @@ from sayso.runs.recorded import (
 )
 from sayso.runs.rehearsal import Rehearsed, rehearse
 from sayso.runs.result import Result
-from sayso.runs.stages import FolderRun
+from sayso.runs.stages import FolderRun, OpenFolder
 from sayso.runs.tools import FurtherModels, RunTools
 from sayso.storage.cache import FILE_NAME, Cache
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -372,7 +372,7 @@ def execute_job(job: Job, progress: Progress | None = None, meter: Meter | None 
         cautions = job.plan.check_opened(opened.job.settings, opened.model.engine, manifest, asked)
         manifest = msgspec.structs.replace(manifest, cautions=cautions)
         with seldom_collected(), own_folder(job, manifest, asked) as folder:
-            return _execute(opened, manifest, folder)
+            return _execute(opened, manifest, OpenFolder(folder.path))
 
 
 def finished_result(job: Job, out: Path) -> Result | None:

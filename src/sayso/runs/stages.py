@@ -12,9 +12,10 @@ import datetime
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -51,12 +52,33 @@ if TYPE_CHECKING:
 Lookup = Callable[[Sequence[Ask]], tuple[list[Ask], list[Generation], list[str]]]
 
 
+class OpenFolder(RunFolder):
+    """The folder of a run that is under way: answers are read as they came.
+
+    A table keeps less of them, and reading it takes as long as writing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._answers: dict[str, list[Any]] = {}
+
+    def write(self, table: str, records: Iterable[Any], type: type[Any]) -> int:
+        """Write a table."""
+        if type is Generation:
+            records = self._answers[table] = list(records)
+        return super().write(table, records, type)
+
+    def read(self, table: str, type: type[Any]) -> list[Any]:
+        """Return the records of a table."""
+        held = self._answers.get(table)
+        return super().read(table, type) if held is None else held
+
+
 class FolderRun:
     """The :class:`sayso.protocols.Run` that the command line and ``sayso.run`` use.
 
     ``manifest`` is what the run is before it begins. Only a run that is under way has a ``model``
-    and a ``judge``. Answers stay in memory while it is
-    under way.
+    and a ``judge``.
     """
 
     #: nothing: whatever is not known is asked
@@ -234,6 +256,7 @@ class FolderRun:
         rooms = {name: one.tally.room for name, one in asked if isinstance(one, CachedEngine)}
         self.parts = signature_parts(msgspec.structs.replace(self.manifest, tokens=rooms))
         self._subject = self._judge = None
+        self.folder = RunFolder(self.folder.path)
         self._made.clear()
         return unread_run_cautions(counts)
 
