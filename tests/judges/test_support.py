@@ -162,16 +162,12 @@ def test_nli_with_real_models_does_not_depend_on_the_order_of_labels(
 
 
 def test_rules_for_meanings_are_no_nli_model() -> None:
-    from sayso.protocols.self_known.claims import checker_of
-    from sayso.protocols.self_known.settings import Settings
+    from sayso.protocols.self_known.claims import nli_checker
     from sayso.records import InputError
     from sayso.scores.collect import Tools
 
-    def tools(nli: str) -> Tools:
-        return Tools(None, RulesMeaning(), None)
-
     with pytest.raises(InputError, match="--nli"):
-        checker_of(Settings(support="nli"), None, pytest.fail, tools)
+        nli_checker(Tools(None, RulesMeaning(), None))
 
 
 # ---- when somebody lived, read from the brackets with which encyclopedias open

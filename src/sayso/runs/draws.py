@@ -23,7 +23,7 @@ from sayso.protocols.pool import item_of
 from sayso.protocols.probes import PROBES
 from sayso.protocols.protocol import Ask, Run, Step, first_asks, stored_answers, walk
 from sayso.protocols.self_known.asks import claim_source
-from sayso.protocols.self_known.claims import check_claims, checker_of, splitter_of, take_apart
+from sayso.protocols.self_known.claims import check_claims, open_claim_readers, take_apart
 from sayso.protocols.self_known.rows import SUPPORT
 from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle.settings import ANSWER_SAMPLE, answer_limits
@@ -134,11 +134,10 @@ def check_paragraphs(questions: Sequence[Question], source: str, run: Run) -> No
     chosen, by_id = Settings(), {q.id: q for q in questions}
     texts = [g for stage in ("long", PARAGRAPHS) for g in stored_answers(run, stage)]
     plain = [g for g in texts if g.problem is None and not g.instructed]
-    splitter = splitter_of(chosen, run.judge, run.engine)
-    checker = checker_of(chosen, run.judge, run.engine, run.tools)
-    claims = take_apart(run, plain, by_id, splitter)
+    readers = open_claim_readers(chosen, run, source)
+    claims = take_apart(run, plain, by_id, readers.splitter)
     asked = {g.id: by_id[g.question] for g in plain}
-    check_claims(run, claims, asked, checker, source, chosen.passages)
+    check_claims(run, claims, asked, readers, chosen.passages)
 
 
 def knowledge_of(data: Dataset, knowledge: str) -> tuple[tuple[Question, ...], str]:

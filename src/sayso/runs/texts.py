@@ -29,22 +29,17 @@ from sayso.datasets.long_texts import (
 from sayso.datasets.recorded import check_files, file_names
 from sayso.datasets.tables import stem_of
 from sayso.engines.engine import Engine
-from sayso.judges.claim_questions import GapQuestions
 from sayso.judges.english.markup import parts
 from sayso.judges.english.tokens import content, tokens
 from sayso.judges.self_judgement import orders
 from sayso.protocols.protocol import MADE_UP, Run, Step, rows_if_any
 from sayso.protocols.self_known.claims import (
-    Checker,
     QuestionMaker,
-    Splitter,
     check_claims,
-    checker_of,
     keep_responsive,
-    maker_of,
+    open_claim_readers,
     read_wording,
     score_claims,
-    splitter_of,
     take_apart,
 )
 from sayso.protocols.self_known.rows import PEOPLE, RESPONSIVE, STAGE
@@ -259,42 +254,20 @@ def _question(text: GivenText) -> Question:
 # ---- from texts to the tables that a run of a model would have left
 
 
-class Readers(NamedTuple):
-    """Who takes texts apart, who checks claims, against which source, and who makes questions.
-
-    ``checker``: ``None`` where nobody checks.
-    """
-
-    splitter: Splitter
-    checker: Checker | None
-    source: str
-    maker: QuestionMaker
-
-
 def steps_of_texts(texts: TextsOf, settings: Settings, asked: bool) -> list[Step]:
     """Return what is done with texts on record; ``asked``: a model is asked about their claims."""
     return [Step("claims", partial(_read_texts, texts.system, settings, asked))]
 
 
-def _readers(settings: Settings, asked: bool, run: Run) -> Readers:
-    """Open everybody that is needed. Raises InputError for one who cannot be had."""
-    judge, source = run.judge, _source(settings)
-    splitter = splitter_of(settings, judge, run.engine)
-    checker = checker_of(settings, judge, run.engine, run.tools) if source else None
-    maker = maker_of(settings, judge, run.engine) if asked else GapQuestions()
-    if source:
-        run.search(source, (), settings.passages)
-    return Readers(splitter, checker, source, maker)
-
-
 def _read_texts(system: SystemTexts, settings: Settings, asked: bool, run: Run) -> None:
     """Write the tables that a run of a model would have left."""
-    splitter, checker, source, maker = _readers(settings, asked, run)
+    readers = open_claim_readers(settings, run, _source(settings))
+    source = readers.source
     by_id = {q.id: q for q in run.questions}
     answers, labeled = system.answers, system.labeled
     run.folder.write(f"generations/{STAGE}", answers, Generation)
     kept = keep_responsive(run, [a for a in answers if a.id not in labeled])
-    claims = take_apart(run, kept, by_id, splitter)
+    claims = take_apart(run, kept, by_id, readers.splitter)
     if labeled:
         people = people_labels(system)
         verdicts = run.folder.read(f"verdicts/{STAGE}", Verdict)
@@ -306,16 +279,15 @@ def _read_texts(system: SystemTexts, settings: Settings, asked: bool, run: Run) 
         run.folder.write(f"verdicts/{PEOPLE}", people.verdicts, Verdict)
     by_answer = {a.id: a for a in answers}
     question_of = {a.id: by_id[a.question] for a in answers}
-    if checker is not None:
-        check_claims(run, claims, question_of, checker, source, settings.passages)
+    if source:
+        check_claims(run, claims, question_of, readers, settings.passages)
     read_wording(run, claims, by_answer)
-    told = [*getattr(splitter, "notices", ()), *getattr(checker, "notices", ())]
     if asked:
-        told += _judge_claims(run, settings, claims, question_of, maker)
+        run.tell([_judge_claims(run, settings, claims, question_of, readers.maker)])
         score_claims(run, claims, by_answer, question_of, (), None, settings)
     unlabeled = sum(c.generation not in labeled for c in claims)
-    told += [f"{unlabeled:,} {UNCHECKED}"] if unlabeled and not source else []
-    run.tell(told)
+    run.tell(readers.notices)
+    run.tell([f"{unlabeled:,} {UNCHECKED}"] if unlabeled and not source else [])
 
 
 def _judge_claims(
@@ -324,7 +296,7 @@ def _judge_claims(
     claims: Sequence[Claim],
     question_of: Mapping[str, Question],
     maker: QuestionMaker,
-) -> list[str]:
+) -> str:
     """Ask the model about every claim that is supported or not; return what was asked."""
     labels = verdicts_on_claims(run)
     rated = [c for c in claims if c.id in labels and labels[c.id].label in RATED]
@@ -340,11 +312,10 @@ def _judge_claims(
         len(orders(mode, options.orders)) * (len(own) if mode == "direct" else made)
         for mode in modes_of(options)
     )
-    return [
+    return (
         f"{run.engine().name} was asked {times:,} times about {len(own):,} of {len(claims):,} "
-        f"claims, those labeled supported or not; {made:,} of them became questions",
-        *getattr(maker, "notices", ()),
-    ]
+        f"claims, those labeled supported or not; {made:,} of them became questions"
+    )
 
 
 class HumanLabels(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from sayso.engines.engine import Engine
 from sayso.judges.claim_questions import GapQuestions, LlmQuestions, QuestionAnswer, check_pair
@@ -57,50 +57,57 @@ from sayso.scores.evidence import NoEvidence
 Splitter = RulesClaims | LlmClaims
 Checker = RulesSupport | NliSupport | LlmSupport
 QuestionMaker = GapQuestions | LlmQuestions
-#: opens a model by its name
-Models = Callable[[str], Engine]
 
 
-def splitter_of(settings: Settings, judge: Any, models: Models) -> Splitter:
-    """Open whoever takes texts apart; ``models`` opens a model by its name."""
-    model = _reading("claims", settings, judge, models)
-    return LlmClaims(*model) if model else RulesClaims()
+class ClaimReaders(NamedTuple):
+    """Who takes texts apart, who checks their claims, against which source ("": none), and who
+    turns claims into questions: never the model that is asked, unless it is named."""
+
+    splitter: Splitter
+    checker: Checker
+    maker: QuestionMaker
+    source: str
+
+    @property
+    def notices(self) -> list[str]:
+        """What each of them has to say."""
+        return [n for reader in self[:3] for n in getattr(reader, "notices", ())]
 
 
-def checker_of(
-    settings: Settings, judge: Any, models: Models, tools: Callable[[str], Tools]
-) -> Checker:
-    """Open whoever checks claims against passages; ``tools`` gives an NLI model by its name."""
-    if settings.support == "nli":
-        meaning = tools(settings.nli).meaning
-        if meaning is None or meaning.name == "rules":
-            raise InputError("support nli: no NLI model can be opened here; name one with --nli")
-        return NliSupport(meaning)
-    model = _reading("support", settings, judge, models)
-    return LlmSupport(*model) if model else RulesSupport()
+def open_claim_readers(settings: Settings, run: Run, source: str) -> ClaimReaders:
+    """Open whoever reads the claims of a run. Raises InputError for one who cannot be had."""
+    if source:
+        run.search(source, (), settings.passages)
+    model = {step: _reading(step, settings, run) for step in STEPS}
+    checker = LlmSupport(*model["support"]) if model["support"] else RulesSupport()
+    return ClaimReaders(
+        LlmClaims(*model["claims"]) if model["claims"] else RulesClaims(),
+        nli_checker(run.tools(settings.nli)) if settings.support == "nli" else checker,
+        LlmQuestions(*model["questions"]) if model["questions"] else GapQuestions(),
+        source,
+    )
 
 
-def maker_of(settings: Settings, judge: Any, models: Models) -> QuestionMaker:
-    """Open whoever turns claims into questions: never the model that is asked, unless named."""
-    model = _reading("questions", settings, judge, models)
-    return LlmQuestions(*model) if model else GapQuestions()
+def nli_checker(tools: Tools) -> Checker:
+    """Return an NLI model that checks claims. Raises InputError where there is none."""
+    if tools.meaning is None or tools.meaning.name == "rules":
+        raise InputError("support nli: no NLI model can be opened here; name one with --nli")
+    return NliSupport(tools.meaning)
 
 
-def _reading(
-    step: str, settings: Settings, judge: Any, models: Models
-) -> tuple[Engine, Path | None] | None:
+def _reading(step: str, settings: Settings, run: Run) -> tuple[Engine, Path | None] | None:
     """Return the model that is to do this step, and the folder of its prompts.
 
-    ``None`` for rules. Raises InputError.
+    ``None`` for whoever asks none. Raises InputError.
     """
-    how = getattr(settings, step)
-    engine = engine_of(judge)
-    if how == "rules" or (how == "auto" and engine is None):
+    how, engine = getattr(settings, step), engine_of(run.judge)
+    if how in ("rules", "nli") or (how == "auto" and engine is None):
         return None
     if how not in STEPS[step]:
-        engine = models(how)
+        engine = run.engine(how)
     if engine is None:
-        raise InputError(f"{step} judge: the judge {judge.name} is not a model; pass --judge MODEL")
+        name = run.judge.name
+        raise InputError(f"{step} judge: the judge {name} is not a model; pass --judge MODEL")
     return engine, folder_setting(settings.prompt_folder)
 
 
@@ -236,11 +243,10 @@ def check_claims(
     run: Run,
     claims: Sequence[Claim],
     question_of: Mapping[str, Question],
-    checker: Checker,
-    source: str,
+    readers: ClaimReaders,
     k: int,
-) -> list[Verdict]:
-    """Look every claim up and store whether the passages support it; each pair is read once.
+) -> None:
+    """Look every claim up and store whether ``k`` passages support it; each pair is read once.
 
     ``question_of`` has the question of each answer by the answer's id. Claims of equal words about
     one topic are looked up and checked once. Where only a prompt is known and no topic, the whole
@@ -248,14 +254,14 @@ def check_claims(
     """
     keys = [(question_of[c.generation].entity or "", c.text) for c in claims]
     unique = list(dict.fromkeys(keys))
-    passages = dict(zip(unique, run.search(source, unique, k), strict=True))
-    labels = checker.read([(topic, text, passages[topic, text]) for topic, text in unique])
+    passages = dict(zip(unique, run.search(readers.source, unique, k), strict=True))
+    labels = readers.checker.read([(topic, text, passages[topic, text]) for topic, text in unique])
     by_key = dict(zip(unique, labels, strict=True))
     verdicts = [
         Verdict(
             c.id,
             question_of[c.generation].id,
-            checker.signature,
+            readers.checker.signature,
             label=by_key[key].label,
             evidence=by_key[key].evidence or tuple(p.id for p in passages[key]),
             problem=by_key[key].problem,
@@ -265,7 +271,6 @@ def check_claims(
     seen = {p.id: p for of_key in passages.values() for p in of_key}
     run.folder.write(f"passages/{STAGE}", list(seen.values()), Passage)
     run.folder.write(f"verdicts/{SUPPORT}", verdicts, Verdict)
-    return verdicts
 
 
 # ---- claims that tell a fact for which the data have a question of their own

@@ -24,19 +24,15 @@ from sayso.protocols.self_known.asks import (
 )
 from sayso.protocols.self_known.cautious import cautious_texts
 from sayso.protocols.self_known.claims import (
-    Checker,
-    QuestionMaker,
-    Splitter,
+    ClaimReaders,
     check_claims,
-    checker_of,
     drawn_topics,
     judge_aspects,
     keep_responsive,
-    maker_of,
+    open_claim_readers,
     own_questions,
     read_wording,
     score_claims,
-    splitter_of,
     take_apart,
     told_of_drawn,
 )
@@ -72,15 +68,6 @@ def steps(questions: Sequence[Question], settings: Settings, seed: int) -> list[
 # ---- who reads, and the texts
 
 
-class ClaimReaders(NamedTuple):
-    """Who takes texts apart, checks claims and turns them into questions; the claims' source."""
-
-    splitter: Splitter
-    checker: Checker
-    maker: QuestionMaker
-    source: str
-
-
 def open_readers(settings: Settings, run: Run) -> ClaimReaders:
     """Return who reads; a source or a model that cannot be opened is refused before asking."""
 
@@ -88,14 +75,7 @@ def open_readers(settings: Settings, run: Run) -> ClaimReaders:
         source = claim_source(run.questions, settings)
         run.tell([UNSENT] if lacks_open(run.questions, settings) else [])
         run.tell([THIN] if source == GOLDS else [] if source else [BARE])
-        if source:
-            run.search(source, (), settings.passages)
-        return ClaimReaders(
-            splitter_of(settings, run.judge, run.engine),
-            checker_of(settings, run.judge, run.engine, run.tools),
-            maker_of(settings, run.judge, run.engine),
-            source,
-        )
+        return open_claim_readers(settings, run, source)
 
     return run.once("readers of self_known", opened)
 
@@ -202,10 +182,7 @@ def look_up(settings: Settings, run: Run) -> None:
     """Look every claim up in the source, if there is one."""
     readers, found = open_readers(settings, run), claims_of(run)
     if readers.source:
-        check_claims(
-            run, found.claims, found.question_of, readers.checker, readers.source,
-            settings.passages,
-        )  # fmt: skip
+        check_claims(run, found.claims, found.question_of, readers, settings.passages)
 
 
 def ask_back(settings: Settings, seed: int, run: Run) -> None:
@@ -241,6 +218,4 @@ def score(settings: Settings, run: Run) -> None:
     draws = stored_answers(run, f"{STAGE}-draws")
     score_claims(run, claims, texts, question_of, draws, readers.checker, settings)
     asked = claims_asked(run, claims, question_of, bool(readers.source), settings)
-    run.tell([f"self_known: {asked}"])
-    steps_read = (readers.splitter, readers.checker, readers.maker)
-    run.tell([n for reader in steps_read for n in getattr(reader, "notices", ())])
+    run.tell([f"self_known: {asked}", *readers.notices])
