@@ -29,8 +29,8 @@ from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle.settings import ANSWER_SAMPLE, answer_limits
 from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
 from sayso.runs.dry_run import RunEstimate, estimate_walk
-from sayso.runs.job import Job, open_folder
-from sayso.runs.run import OpenJob, manifest_of, open_job, rehearsed
+from sayso.runs.job import Job, OpenJob, open_folder
+from sayso.runs.run import open_job
 from sayso.runs.stages import FolderRun, OpenFolder
 from sayso.runs.tools import RunTools
 from sayso.storage.run_folder import RunFolder
@@ -59,7 +59,7 @@ def ask_draws(
     """
     with open_job(job, progress) as held:
         opened = held._replace(data=data)
-        manifest = manifest_of(opened)
+        manifest = opened.manifest
         chosen = {**manifest.chosen, "limit": None, "split": "train", "paragraphs": paragraphs}
         manifest = msgspec.structs.replace(manifest, chosen=chosen)
         steps = draw_steps(opened, paragraphs, evidence)
@@ -93,7 +93,7 @@ def price_draws(job: Job, data: Dataset, *, paragraphs: int = 0, evidence: str =
     with open_job(job, learn=False) as held:
         opened = held._replace(data=data)
         steps = draw_steps(opened, paragraphs, evidence)
-        return estimate_walk(rehearsed(opened), steps, asks=first_asks(steps))
+        return estimate_walk(opened, steps, asks=first_asks(steps))
 
 
 def draw_steps(opened: OpenJob, paragraphs: int, evidence: str) -> list[Step]:

@@ -24,15 +24,13 @@ from sayso.protocols.protocol import Ask, Step, first_asks
 from sayso.records import Generation, InputError, Question, Request, Usage, request_key
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes
-from sayso.runs.job import Job, unused_prompts, world_caution
+from sayso.runs.job import Job, OpenJob, unused_prompts, world_caution
 from sayso.runs.judge import CheckedJudge, OpenJudge, holds_to_schema, judging_model
 from sayso.runs.recorded import RecordedEngine, answers_of
-from sayso.runs.rehearsal import Rehearsal, Rehearsed, rehearse
+from sayso.runs.rehearsal import Rehearsal, rehearse
 from sayso.runs.run import (
-    OpenJob,
     check_folders,
     open_job,
-    rehearsed,
     shaped,
     size_of,
     unlisted,
@@ -236,8 +234,9 @@ def estimate_job(
         first = shaped(first_asks(job.steps(every)), opened.model)
         asks, recorded = _on_record(opened, first)
         questions, scale = _sampled(job, every)
+        some = msgspec.structs.replace(opened.data, questions=tuple(questions))
         plan = estimate_walk(
-            rehearsed(opened, questions), job.steps(questions), asks=asks, recorded=recorded,
+            opened._replace(data=some), job.steps(questions), asks=asks, recorded=recorded,
             scale=scale, seen=seen,
         )  # fmt: skip
         if job.texts is not None:
@@ -277,7 +276,7 @@ def purposes_text(job: Job, data: Dataset) -> str:
 
 
 def estimate_walk(
-    of: Rehearsed,
+    of: OpenJob,
     steps: Sequence[Step],
     *,
     asks: Sequence[Ask] = (),
@@ -294,7 +293,7 @@ def estimate_walk(
     replies: dict[bytes, Generation] = {}
     stages: list[StageEstimate] = []
     before = set(seen)
-    if of.model is not None:
+    if job.model:
         keys = [request_key(ask.request, of.model.identity) for ask in asks]
         replies = {key: one.reply for key, one in of.model.usable(keys).items()}
         replies |= dict(zip(keys, recorded, strict=False))
@@ -313,7 +312,7 @@ def estimate_walk(
         for name in [{"model": job.model, "judge": job.judge}.get(who, who)]
     }
     return RunEstimate(
-        model="" if of.model is None else of.model.signature,
+        model=of.model.signature if job.model else "",
         judge=of.judge.judge.signature,
         stages=tuple(stages),
         prices=prices,

@@ -14,13 +14,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from sayso import datasets, prompts
 from sayso.datasets.columns import meant_as
 from sayso.datasets.dataset import Dataset
+from sayso.engines.absent import check_here
 from sayso.engines.engine import Engine, check_engine
 from sayso.engines.named import AnswerLimits, limits_of
 from sayso.engines.ray.engine import RaySettings
@@ -49,16 +50,29 @@ from sayso.progress import Progress
 from sayso.protocols import PROTOCOLS, protocol_named, settings
 from sayso.protocols.protocol import Protocol, Step, Unsuited, setting_text
 from sayso.records import InputError, Question, content_id
-from sayso.runs.asking import REQUEST_SETTINGS, Shape, asking_settings, request_shaper
+from sayso.runs.asking import (
+    REQUEST_SETTINGS,
+    CachedEngine,
+    Shape,
+    asking_settings,
+    request_shaper,
+)
 from sayso.runs.costs import is_endpoint, is_local
 from sayso.runs.freshness.ages import Period, ago
-from sayso.runs.judge import JudgeOptions, check_given, check_judge, is_judge, judging_model
+from sayso.runs.judge import (
+    JudgeOptions,
+    OpenJudge,
+    check_given,
+    check_judge,
+    is_judge,
+    judging_model,
+)
 from sayso.runs.measure import check_settings_mapping
 from sayso.runs.recorded import PEOPLE, RecordedEngine, check_record, recorded_settings, slug
 from sayso.runs.stages import now, prompt_parts
-from sayso.runs.tools import chosen_nli
+from sayso.runs.tools import RunTools, chosen_nli
 from sayso.storage.atomic import check_outside_git, disk_errors, one_writer
-from sayso.storage.cache import default_cache_folder
+from sayso.storage.cache import Cache, default_cache_folder
 from sayso.storage.renamed import gone_and_asked
 from sayso.storage.run_folder import FORMAT, Manifest, RunFolder, machine, versions
 from sayso.version import __version__
@@ -530,6 +544,55 @@ def planned(job: Job) -> Manifest:
         versions=versions(),
         machine=machine(),
     )
+
+
+#: what an engine may say of its model: where it computes, how much at once, a GGUF file's origin
+ABOUT_MODEL = ("device", "plan", "card")
+
+
+class OpenJob(NamedTuple):
+    """A job with everything open that it needs.
+
+    ``begun`` is what the subject had counted before: an engine may serve several jobs.
+    """
+
+    job: Job
+    data: Dataset
+    model: CachedEngine
+    judge: OpenJudge
+    tools: RunTools
+    cache: Cache
+    begun: Mapping[str, int]
+
+    def check_here(self) -> None:
+        """Refuse a model or judge whose files are not on this machine. Raises NotHere."""
+        check_here(self.model)
+        check_here(self.judge.engine)
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the run is before it has begun."""
+        data, model, judge = self.data, self.model, self.judge.judge
+        told = ((name, str(getattr(model.engine, name, ""))) for name in ABOUT_MODEL)
+        before = planned(self.job)
+        manifest = msgspec.structs.replace(
+            before,
+            data=data.name,
+            data_hash=data.hash,
+            n_questions=len(data.questions),
+            n_long=len(data.long),
+            prompts={**before.prompts, **data.prompts},
+            model=model.name,
+            model_identity=model.identity,
+            model_base=model.base,
+            model_signature=model.signature,
+            judge=judge.name,
+            judge_signature=judge.signature,
+            machine=before.machine | {f"{name} of the model": text for name, text in told if text},
+        )
+        if (texts := self.job.texts) is not None:
+            return recorded_texts.of_texts(manifest, texts, model if self.job.model else None)
+        return manifest
 
 
 def folder_name(manifest: Manifest) -> str:

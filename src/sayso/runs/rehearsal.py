@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 import msgspec
 import numpy as np
@@ -30,17 +30,17 @@ from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols.probes import BlindRules
 from sayso.protocols.protocol import Ask, Step, walk
-from sayso.records import NOT_ASKED, Generation, Passage, Question, Request, Verdict, request_key
+from sayso.records import NOT_ASKED, Generation, Passage, Request, Verdict, request_key
 from sayso.retrieval.sources import GOLDS
 from sayso.runs.asking import CachedEngine
-from sayso.runs.job import Job, path_of
+from sayso.runs.job import OpenJob, path_of
 from sayso.runs.judge import OpenJudge, model_judge
 from sayso.runs.recorded import RecordedEngine, answers_of
 from sayso.runs.stages import FolderRun
-from sayso.runs.tools import READS, KnowledgeSources, RememberedReads, RunTools
+from sayso.runs.tools import READS, KnowledgeSources, RememberedReads
 from sayso.scores.collect import Tools
 from sayso.storage.cache import Cache
-from sayso.storage.run_folder import ArrayHead, Manifest, RunFolder
+from sayso.storage.run_folder import ArrayHead, RunFolder
 
 Extent = Literal["fewest", "most"]
 
@@ -196,17 +196,6 @@ class MemoryFolder(RunFolder):
                 self._run.note("states", (name, id))
 
 
-class Rehearsed(NamedTuple):
-    """What is rehearsed: a job, its questions, and who is open: nobody can be asked."""
-
-    job: Job
-    manifest: Manifest
-    questions: Sequence[Question]
-    model: CachedEngine | None
-    judge: OpenJudge
-    tools: RunTools
-
-
 class Rehearsal(FolderRun):
     """A run that only counts what it would ask, by who is asked and in which stage, in order.
 
@@ -218,7 +207,7 @@ class Rehearsal(FolderRun):
 
     def __init__(
         self,
-        of: Rehearsed,
+        of: OpenJob,
         extent: Extent,
         lengths: Callable[[int], tuple[float, float]],
         seen: Iterable[bytes],
@@ -236,20 +225,20 @@ class Rehearsal(FolderRun):
         self._of, self._lengths, self._opened = of, lengths, opened
         #: the place of each question that a text was made up for
         self._texts: dict[str, int] = {}
-        subject = llm = None
-        if of.model is not None:
+        subject, llm, manifest = None, None, of.manifest
+        if of.job.model:
             subject = RehearsedEngine(of.model, "model", self, self._answer)
         if of.judge.engine is not None:
             options = dataclasses.replace(of.job.judge_options, judge_anyway=True)
             llm = model_judge(RehearsedEngine(of.judge.engine, "judge", self), options, subject)
         super().__init__(
-            MemoryFolder(path_of(of.job, of.manifest), self),
-            of.questions,
-            of.manifest,
+            MemoryFolder(path_of(of.job, manifest), self),
+            of.data.questions,
+            manifest,
             model=subject,
             judge=OpenJudge(RehearsedJudge(of.judge.judge, extent, llm)),
         )
-        self._sources = KnowledgeSources(of.questions, of.job.cache_folder)
+        self._sources = KnowledgeSources(of.data.questions, of.job.cache_folder)
         opened.callback(self._sources.close)
         if isinstance(of.job.model, RecordedEngine):
             self.recorded = partial(answers_of, of.job.model, of.job.plan)
@@ -348,7 +337,7 @@ class Rehearsal(FolderRun):
 
 
 def rehearse(
-    of: Rehearsed,
+    of: OpenJob,
     lengths: Callable[[int], tuple[float, float]],
     seen: Iterable[bytes],
     steps: Sequence[Step],

@@ -11,7 +11,7 @@ from itertools import starmap
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import msgspec
 
@@ -38,19 +38,19 @@ from sayso.processes import seldom_collected
 from sayso.progress import Progress
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Ask, first_asks, walk
-from sayso.records import Estimate, InputError, Question, Request
+from sayso.records import Estimate, InputError, Request
 from sayso.report import write as write_page
 from sayso.runs.asking import CachedEngine, bill, innermost
 from sayso.runs.costs import Meter, is_local, known_price, open_priced
 from sayso.runs.freshness.same_model import SameModel, check_same_model
 from sayso.runs.job import (
     Job,
+    OpenJob,
     job_of,
     one_period,
     open_folder,
     own_folder,
     path_of,
-    planned,
     questions_of,
     refuse_other,
     unused_prompts,
@@ -67,7 +67,7 @@ from sayso.runs.recorded import (
     keep_beside,
     lacking_for_scores,
 )
-from sayso.runs.rehearsal import Rehearsed, rehearse
+from sayso.runs.rehearsal import rehearse
 from sayso.runs.result import Result
 from sayso.runs.stages import FolderRun, OpenFolder
 from sayso.runs.tools import FurtherModels, RunTools
@@ -76,26 +76,6 @@ from sayso.storage.run_folder import Manifest, RunFolder
 
 with later(__name__):  # few runs need them
     from sayso.runs import texts as recorded_texts
-
-
-class OpenJob(NamedTuple):
-    """A job with everything open that it needs.
-
-    ``begun`` is what the subject had counted before: an engine may serve several jobs.
-    """
-
-    job: Job
-    data: Dataset
-    model: CachedEngine
-    judge: OpenJudge
-    tools: RunTools
-    cache: Cache
-    begun: Mapping[str, int]
-
-    def check_here(self) -> None:
-        """Refuse a model or judge whose files are not on this machine. Raises NotHere."""
-        check_here(self.model)
-        check_here(self.judge.engine)
 
 
 @contextlib.contextmanager
@@ -181,42 +161,13 @@ def open_subject(
     return engine, price
 
 
-#: what an engine may say of its model: where it computes, how much at once, a GGUF file's origin
-ABOUT_MODEL = ("device", "plan", "card")
-
-
-def manifest_of(opened: OpenJob) -> Manifest:
-    """Return what a run is before it has begun."""
-    data, model, judge = opened.data, opened.model, opened.judge.judge
-    told = {f"{name} of the model": str(getattr(model.engine, name, "")) for name in ABOUT_MODEL}
-    before = planned(opened.job)
-    manifest = msgspec.structs.replace(
-        before,
-        data=data.name,
-        data_hash=data.hash,
-        n_questions=len(data.questions),
-        n_long=len(data.long),
-        prompts={**before.prompts, **data.prompts},
-        model=model.name,
-        model_identity=model.identity,
-        model_base=model.base,
-        model_signature=model.signature,
-        judge=judge.name,
-        judge_signature=judge.signature,
-        machine={**before.machine, **{name: text for name, text in told.items() if text}},
-    )
-    if (texts := opened.job.texts) is not None:
-        return recorded_texts.of_texts(manifest, texts, model if opened.job.model else None)
-    return manifest
-
-
 def check_folders(opened: OpenJob, later: Sequence[Path] = ()) -> None:
     """Refuse a run folder that asks something else, and other runs that this one cannot build on.
 
     Makes no folder. ``later`` are the folders of runs that come before this one and have not begun.
     Without a model's files, whether a run is its own cannot be told. Raises InputError.
     """
-    job, questions, manifest = opened.job, opened.data.questions, manifest_of(opened)
+    job, questions, manifest = opened.job, opened.data.questions, opened.manifest
     if Path(getattr(job.settings, "known_from", "")) not in later:
         job.plan.check_opened(job.settings, opened.model.engine, manifest, questions)
     path = path_of(job, manifest)
@@ -231,7 +182,7 @@ def check_finished(job: Job) -> None:
     """
     with open_job(job, learn=False) as opened:
         check_here(opened.model)
-        path, model = Path(job.out or ""), manifest_of(opened).model_identity
+        path, model = Path(job.out or ""), opened.manifest.model_identity
         before = RunFolder.open(path).read_manifest()
         refuse_other(path, before, {"model": before.model_identity}, {"model": model})
 
@@ -367,7 +318,7 @@ def factuality(
 def execute_job(job: Job, progress: Progress | None = None, meter: Meter | None = None) -> Result:
     """Run a job; see :func:`run`, and :func:`open_job` for ``meter``."""
     with open_job(job, progress, meter=meter) as opened:
-        manifest = manifest_of(opened)
+        manifest = opened.manifest
         asked = opened.data.questions
         cautions = job.plan.check_opened(opened.job.settings, opened.model.engine, manifest, asked)
         manifest = msgspec.structs.replace(manifest, cautions=cautions)
@@ -380,7 +331,7 @@ def finished_result(job: Job, out: Path) -> Result | None:
     if not RunFolder.exists(out):
         return None
     with open_job(job) as opened:
-        manifest = manifest_of(opened)
+        manifest = opened.manifest
         folder = open_folder(out, manifest)
     before = folder.read_manifest()
     if before.finished is None or before.judge_signature != manifest.judge_signature:
@@ -501,8 +452,7 @@ def foreseen(opened: OpenJob) -> list[Ask]:
     if not asks:
         own = _tools_of(job, opened.data, opened.model, opened.cache, learn=False)
         with contextlib.closing(own) as tools:
-            of = rehearsed(opened._replace(tools=tools))
-            fewest, _ = rehearse(of, lambda limit: (1, 1), (), steps)
+            fewest, _ = rehearse(opened._replace(tools=tools), lambda limit: (1, 1), (), steps)
         asks = [*fewest.asks.values()]
     return shaped(asks, opened.model)
 
@@ -510,14 +460,6 @@ def foreseen(opened: OpenJob) -> list[Ask]:
 def shaped(asks: Sequence[Ask], model: CachedEngine) -> list[Ask]:
     """Return requests as a model gets them: with its system prompt, and how it is to think."""
     return [ask._replace(request=model.shape(ask.request)) for ask in asks]
-
-
-def rehearsed(opened: OpenJob, questions: Sequence[Question] | None = None) -> Rehearsed:
-    """Return an open job as it is rehearsed, with some of its questions."""
-    job, data = opened.job, opened.data
-    asked = data.questions if questions is None else questions
-    model = opened.model if job.model else None
-    return Rehearsed(job, manifest_of(opened), asked, model, opened.judge, opened.tools)
 
 
 def _bookkeeping(opened: OpenJob) -> dict[str, Any]:
