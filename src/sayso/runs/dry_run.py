@@ -234,9 +234,8 @@ def estimate_job(
         first = shaped(first_asks(job.steps(every)), opened.model)
         asks, recorded = _on_record(opened, first)
         questions, scale = _sampled(job, every)
-        some = msgspec.structs.replace(opened.data, questions=tuple(questions))
         plan = estimate_walk(
-            opened._replace(data=some), job.steps(questions), asks=asks, recorded=recorded,
+            opened.about(questions), job.steps(questions), asks=asks, recorded=recorded,
             scale=scale, seen=seen,
         )  # fmt: skip
         if job.texts is not None:

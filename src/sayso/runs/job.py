@@ -569,6 +569,10 @@ class OpenJob(NamedTuple):
         check_here(self.model)
         check_here(self.judge.engine)
 
+    def about(self, questions: Sequence[Question]) -> OpenJob:
+        """Return the same about some of its questions."""
+        return self._replace(data=msgspec.structs.replace(self.data, questions=tuple(questions)))
+
     @property
     def manifest(self) -> Manifest:
         """What the run is before it has begun."""

@@ -27,10 +27,9 @@ from sayso.protocols.pool import Cluster, clusters_of
 from sayso.protocols.protocol import Step, walk
 from sayso.records import InputError, Question
 from sayso.runs.dry_run import SAMPLED, PilotPrice, Range, RunEstimate, estimate_job
-from sayso.runs.job import Job, one_period
+from sayso.runs.job import Job, OpenJob, one_period
 from sayso.runs.rehearsal import rehearse
-from sayso.runs.run import OpenJob, check_folders, manifest_of, open_job, rehearsed, run_of
-from sayso.storage.run_folder import RunFolder
+from sayso.runs.run import check_folders, open_job, run_of
 
 #: in theory, how often the price is in its range: less holds, as a pilot grows until it is narrow
 LEVEL = 0.98
@@ -119,7 +118,7 @@ class _Pilot:
         Of the entities from ``place`` on, of which some are rehearsed.
         """
         questions, steps = self.about(self.entities[place : place + SAMPLED])
-        run = rehearse(rehearsed(self.opened, questions), lambda limit: (1, 1), (), steps)[1]
+        run = rehearse(self.opened.about(questions), lambda limit: (1, 1), (), steps)[1]
         requests, todo = Counter[bool](), Counter[bool]()
         for (who, _), replies in run.stages.items():
             requests[who == "model"] += len(replies)
@@ -140,7 +139,9 @@ class _Pilot:
         for entity in new:
             spent, of_model = self._spent()
             self._walk([entity])
-            more, more_model = (b - a for a, b in zip((spent, of_model), self._spent(), strict=True))
+            more, more_model = (
+                b - a for a, b in zip((spent, of_model), self._spent(), strict=True)
+            )
             first = self.firsts[entity] if self.firsts else 1
             self.costs.append(_Cost(first, more - more_model, more_model))
         for engine in (model, judge):
@@ -157,8 +158,8 @@ class _Pilot:
     def _walk(self, entities: Sequence[Cluster]) -> None:
         questions, steps = self.about(entities)
         with tempfile.TemporaryDirectory() as folder:
-            place = RunFolder(Path(folder) / "pilot")
-            run = run_of(self.opened, manifest_of(self.opened), place, questions)
+            opened = self.opened.about(questions)
+            run = run_of(opened, opened.manifest, Path(folder) / "pilot")
             run.begin()
             walk(steps, run)
 

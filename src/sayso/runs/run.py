@@ -323,7 +323,7 @@ def execute_job(job: Job, progress: Progress | None = None, meter: Meter | None 
         cautions = job.plan.check_opened(opened.job.settings, opened.model.engine, manifest, asked)
         manifest = msgspec.structs.replace(manifest, cautions=cautions)
         with seldom_collected(), own_folder(job, manifest, asked) as folder:
-            return _execute(opened, manifest, OpenFolder(folder.path))
+            return _execute(opened, manifest, folder.path)
 
 
 def finished_result(job: Job, out: Path) -> Result | None:
@@ -340,24 +340,22 @@ def finished_result(job: Job, out: Path) -> Result | None:
     return Result(out, estimates, before, entities_of(opened.data.questions))
 
 
-def run_of(
-    opened: OpenJob, manifest: Manifest, folder: RunFolder, questions: Sequence[Question]
-) -> FolderRun:
-    """Return a run about some questions of an open job, before its first step."""
-    job = opened.job
+def run_of(opened: OpenJob, manifest: Manifest, folder: Path) -> FolderRun:
+    """Return the run of an open job, before its first step."""
+    job, questions = opened.job, opened.data.questions
     run = FolderRun(
-        folder, questions, manifest, model=opened.model, judge=opened.judge, tools=opened.tools,
-        notices=unused_prompts(job),
+        OpenFolder(folder), questions, manifest, model=opened.model, judge=opened.judge,
+        tools=opened.tools, notices=unused_prompts(job),
     )  # fmt: skip
     if job.recorded is not None:
         run.recorded = partial(answers_of, job.recorded, job.plan)
     return run
 
 
-def _execute(opened: OpenJob, manifest: Manifest, folder: RunFolder) -> Result:
+def _execute(opened: OpenJob, manifest: Manifest, folder: Path) -> Result:
     """Ask, judge and measure into a folder that is ours alone."""
     job, data, model, progress = opened.job, opened.data, opened.model, opened.model.progress
-    run = run_of(opened, manifest, folder, data.questions)
+    run = run_of(opened, manifest, folder)
     foreign = world_caution(job)
     try:
         for told in (*foreign, *unlisted(model, opened.judge.engine), *run.notices, *_idle(opened)):
@@ -393,7 +391,7 @@ def _execute(opened: OpenJob, manifest: Manifest, folder: RunFolder) -> Result:
             *bill(model, opened.judge.engine),
         ),
     )
-    return Result(folder.path, found.estimates, finished, found.entities)
+    return Result(folder, found.estimates, finished, found.entities)
 
 
 def _asked_since(job: Job, manifest: Manifest) -> float:
