@@ -580,18 +580,18 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 18_830,
+    "protocols": 18_804,
     "judges": 17_149,
     "engines": 12_709,
     "train": 6_842,
     "metrics": 9_406,
-    "runs": 7_024,
+    "runs": 6_989,
     "datasets": 5_855,
     "report": 4_334,
     "cli": 3_830,
     "wikidata": 4_496,
     "people": 3_719,
-    "guard": 3_824,
+    "guard": 3_825,
     "score_files": 3_041,
     "studies": 2_220,
     "scores": 3_047,
@@ -600,7 +600,7 @@ BUDGET = {
     "retrieval": 1_579,
     "sayso": 2_131,
     "assertions": 1_678,
-    "inspect_ai_tools": 1_326,
+    "inspect_ai_tools": 1_328,
     "prompts": 1_098,
     "answers": 856,
 }

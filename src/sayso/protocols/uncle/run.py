@@ -141,8 +141,8 @@ def draw_unknown(settings: Settings, seed: int, run: Run) -> None:
             break
         more = [a for q in unknown for a in probe_asks(q, [sample], settings, seed)]
         new = run.ask(more)[PROBES]
-    run.write(f"generations/{PROBES}", draws, Generation)
-    run.write(f"verdicts/{PROBES}", verdicts, Verdict)
+    run.folder.write(f"generations/{PROBES}", draws, Generation)
+    run.folder.write(f"verdicts/{PROBES}", verdicts, Verdict)
 
 
 def ask_revisions(settings: Settings, seed: int, run: Run) -> None:
