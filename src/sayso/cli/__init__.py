@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 
 import cyclopts
@@ -15,15 +16,94 @@ from sayso.harmless import printable
 from sayso.records import InputError, refuse_secret
 from sayso.version import __version__
 
-MEASURE, OWN, PRODUCTION, PEOPLE, PAYING, DATA, TRAINING = (
-    cyclopts.Group(title, sort_key=number)
-    for number, title in enumerate(
-        (
-            *("Measure a model", "Answers you have", "In production", "People", "Before you pay"),
-            *("Data", "Train"),
-        )
-    )
-)
+#: commands, by what people do: where each one is, what help says of it, and lines to type
+COMMANDS = """\
+Measure a model:
+run:run_app
+    Ask a model, judge its answers, and report whether it admits what it does not know.
+run:measure
+    Recompute a run's numbers from stored answers; settings that you omit keep the run's values.
+    sayso measure runs/first --set probe.k=3
+run:study
+    Compare models, data sets and protocols on one page, with joint intervals and ranks.
+    sayso study first.yaml --dry-run
+    sayso study --models builtin builtin-trained --protocols uncle
+    sayso study --models smollm2 hf:Qwen/Qwen3-4B --protocols uncle --limit 20
+    sayso study runs/* --layout uncle-table3
+run:report
+    Rebuild a run's page.
+    sayso report runs/first
+data:export
+    Write a run's answers as a table: CSV, Excel, JSON Lines, Parquet.
+    sayso export runs/first answers.csv
+run:compare
+    Show the differences between two runs, with intervals.
+    sayso compare runs/first runs/second
+    sayso compare runs/base runs/new --assert "J[short] not worse by .05"
+
+Answers you have:
+score:score
+    Compute uncertainty scores for answers you already have, and see which to trust.
+    sayso score answers.jsonl
+    sayso score answers.csv --columns answer=response --out scored.csv
+    sayso score answers.jsonl --methods num_sets,lexical_similarity --nli rules
+
+In production:
+run:assert_
+    Decide whether a run meets your limits: holds, does not, or cannot say yet (exit codes).
+    sayso assert runs/first "J[short] >= .2" "missing <= 2%"
+    sayso assert runs/first "J[short] >= .2" --junit verdicts.xml
+guard:watch
+    Read a log of answers: an alarm where their rates change.
+    sayso watch log.jsonl --against runs/first
+    sayso watch log.jsonl --against runs/first --state watch.json
+    sayso watch - --against earlier.jsonl --page watch.html
+guard:guard_app
+    Set a limit on a score up to which answers may be given, and promise their error rate.
+
+People:
+people:label
+    Label a run's answers yourself, to check its judge: a page on this machine, by keyboard.
+    sayso label runs/first
+    sayso label runs/first --annotator Ada --n 60 --shared 20
+    sayso label runs/first --annotator Ada --sheet ada.csv
+people:agreement
+    Compare a run's judge with the people who labeled its answers (sayso label).
+    sayso agreement runs/first
+
+Before you pay:
+check:check
+    Find out what a model or an endpoint can do, and which numbers that rules out.
+    sayso check openai:gpt-4o-mini
+    sayso check http://localhost:8000/v1#NAME
+    sayso check hf:Qwen/Qwen3-4B --device cuda
+check:judge_check
+    Check a judge against labels and attacks, before you pay for it.
+    sayso judge-check rules
+    sayso judge-check openai:gpt-4o-mini --labeled mine.jsonl --max-cost 1
+
+Data:
+data:data_app
+    Inspect question sets.
+build:build
+    Build a benchmark from a Wikidata dump or a query service.
+    sayso build dump.json.gz --domains domains.yaml --out mine
+    sayso build mine
+
+Train:
+train:train
+    Train a run's model to say what it does not know, and measure whether it does.
+    sayso train runs/base --recipe calibrated --stages sft --seeds 5
+    sayso train runs/base --export trl --out runs/rows
+
+not on the first screen
+data:prompts_app
+    Write a folder for prompts of your own, such as a paper's.
+index:index
+    Index the passages of a knowledge source, and search them.
+    sayso index wiki.jsonl
+    sayso index wiki.jsonl --search "born in London" --title "Ada Lovelace"
+"""
 
 app = cyclopts.App(
     name="sayso",
@@ -63,136 +143,20 @@ or a URL.
 All commands: sayso --help"""
 
 
-def _command(place: str, group: cyclopts.Group | None, text: str, *examples: str) -> None:
-    """Add a command, which is imported when it is called; help without a group leaves it out."""
-    name = place.partition(":")[2].removesuffix("_app").strip("_").replace("_", "-")
-    below = {"help_epilogue": commands.help_examples(*examples)} if examples else {}
-    shown = {"group": group} if group is not None else {"show": False}
-    app.command(f"sayso.cli.{place}", name=name, help=text, **shown, **below)
+def _add_commands() -> None:
+    """Add the commands of the table, each of which is imported when it is called."""
+    for number, part in enumerate(COMMANDS.split("\n\n")):
+        title, *listed = re.split(r"\n(?=\S)", part.rstrip())
+        group, first, _ = title.partition(":")
+        shown = {"group": cyclopts.Group(group, sort_key=number)} if first else {"show": False}
+        for command in listed:
+            place, text, *examples = command.split("\n    ")
+            name = place.partition(":")[2].removesuffix("_app").strip("_").replace("_", "-")
+            below = {"help_epilogue": commands.help_examples(*examples)} if examples else {}
+            app.command(f"sayso.cli.{place}", name=name, help=text, **shown, **below)
 
 
-_command(
-    "run:run_app",
-    MEASURE,
-    "Ask a model, judge its answers, and report whether it admits what it does not know.",
-)
-_command(
-    "run:measure",
-    MEASURE,
-    "Recompute a run's numbers from stored answers; settings that you omit keep the run's values.",
-    "sayso measure runs/first --set probe.k=3",
-)
-_command(
-    "study:study",
-    MEASURE,
-    "Compare models, data sets and protocols on one page, with joint intervals and ranks.",
-    "sayso study first.yaml --dry-run",
-    "sayso study --models builtin builtin-trained --protocols uncle",
-    "sayso study --models smollm2 hf:Qwen/Qwen3-4B --protocols uncle --limit 20",
-    "sayso study runs/* --layout uncle-table3",
-)
-_command("run:report", MEASURE, "Rebuild a run's page.", "sayso report runs/first")
-_command(
-    "data:export",
-    MEASURE,
-    "Write a run's answers as a table: CSV, Excel, JSON Lines, Parquet.",
-    "sayso export runs/first answers.csv",
-)
-_command(
-    "people:label",
-    PEOPLE,
-    "Label a run's answers yourself, to check its judge: a page on this machine, by keyboard.",
-    "sayso label runs/first",
-    "sayso label runs/first --annotator Ada --n 60 --shared 20",
-    "sayso label runs/first --annotator Ada --sheet ada.csv",
-)
-_command(
-    "run:compare",
-    MEASURE,
-    "Show the differences between two runs, with intervals.",
-    "sayso compare runs/first runs/second",
-    'sayso compare runs/base runs/new --assert "J[short] not worse by .05"',
-)
-_command(
-    "run:assert_",
-    PRODUCTION,
-    "Decide whether a run meets your limits: holds, does not, or cannot say yet (exit codes).",
-    'sayso assert runs/first "J[short] >= .2" "missing <= 2%"',
-    'sayso assert runs/first "J[short] >= .2" --junit verdicts.xml',
-)
-_command(
-    "score:score",
-    OWN,
-    "Compute uncertainty scores for answers you already have, and see which to trust.",
-    "sayso score answers.jsonl",
-    "sayso score answers.csv --columns answer=response --out scored.csv",
-    "sayso score answers.jsonl --methods num_sets,lexical_similarity --nli rules",
-)
-_command(
-    "guard:watch",
-    PRODUCTION,
-    "Read a log of answers: an alarm where their rates change.",
-    "sayso watch log.jsonl --against runs/first",
-    "sayso watch log.jsonl --against runs/first --state watch.json",
-    "sayso watch - --against earlier.jsonl --page watch.html",
-)
-_command(
-    "guard:guard_app",
-    PRODUCTION,
-    "Set a limit on a score up to which answers may be given, and promise their error rate.",
-)
-_command(
-    "check:check",
-    PAYING,
-    "Find out what a model or an endpoint can do, and which numbers that rules out.",
-    "sayso check openai:gpt-4o-mini",
-    "sayso check http://localhost:8000/v1#NAME",
-    "sayso check hf:Qwen/Qwen3-4B --device cuda",
-)
-_command(
-    "check:judge_check",
-    PAYING,
-    "Check a judge against labels and attacks, before you pay for it.",
-    "sayso judge-check rules",
-    "sayso judge-check openai:gpt-4o-mini --labeled mine.jsonl --max-cost 1",
-)
-_command(
-    "people:agreement",
-    PEOPLE,
-    "Compare a run's judge with the people who labeled its answers (sayso label).",
-    "sayso agreement runs/first",
-)
-_command(
-    "data:data_app",
-    DATA,
-    "Inspect question sets.",
-)
-_command(
-    "data:prompts_app",
-    None,
-    "Write a folder for prompts of your own, such as a paper's.",
-)
-_command(
-    "build:build",
-    DATA,
-    "Build a benchmark from a Wikidata dump or a query service.",
-    "sayso build dump.json.gz --domains domains.yaml --out mine",
-    "sayso build mine",
-)
-_command(
-    "index:index",
-    None,
-    "Index the passages of a knowledge source, and search them.",
-    "sayso index wiki.jsonl",
-    'sayso index wiki.jsonl --search "born in London" --title "Ada Lovelace"',
-)
-_command(
-    "train:train",
-    TRAINING,
-    "Train a run's model to say what it does not know, and measure whether it does.",
-    "sayso train runs/base --recipe calibrated --stages sft --seeds 5",
-    "sayso train runs/base --export trl --out runs/rows",
-)
+_add_commands()
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -277,9 +241,8 @@ def _unused(error: cyclopts.UnusedCliTokensError) -> str:
     words, chain = list(error.unused_tokens or ()), error.command_chain or ()
     text = f"{' '.join(map(repr, words))}: nothing is expected here"
     if tuple(chain) == ("run",):
-        from sayso.protocols import PROTOCOLS
-
-        return f"{text}; protocols: {', '.join(PROTOCOLS)}"
+        protocols = (name for name in app["run"] if not name.startswith("-"))
+        return f"{text}; protocols: {', '.join(protocols)}"
     return (
         f"{text}; write several values of one flag as a,b without spaces (sayso {chain[0]} --help)"
     )
@@ -287,17 +250,13 @@ def _unused(error: cyclopts.UnusedCliTokensError) -> str:
 
 def _missing(error: cyclopts.MissingArgumentError) -> str:
     """Return the message for a word that a command needs, with the command's own example."""
-    chain = error.command_chain or ()
-    name = error.argument.name if error.argument is not None else ""
-    if not chain or not name or name.startswith("-"):
+    name = error.argument.name if error.argument is not None else "-"
+    if name.startswith("-"):
         return str(error)
-    command = app
-    for word in chain:
-        command = command[word]
-    below = [line.strip() for line in str(command.help_epilogue or "").splitlines()]
-    example = next((line for line in below if line.startswith("sayso ")), "")
-    example = example.partition("  #")[0].strip()
-    hint = f", as in: {example}" if example else f" (sayso {' '.join(chain)} --help)"
+    chain = error.command_chain or ()
+    _, apps, _ = app.parse_commands(chain)
+    example = re.search(r"sayso .*?(?=  #|$)", str(apps[-1].help_epilogue), re.MULTILINE)
+    hint = f", as in: {example[0]}" if example else f" (sayso {' '.join(chain)} --help)"
     return f"{' '.join(chain)}: expected {name}{hint}"
 
 

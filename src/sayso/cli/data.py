@@ -39,7 +39,6 @@ with later(__name__):
 
 data_app = cyclopts.App(
     name="data",
-    help="Inspect question sets before you ask a model.",
     group_parameters=OPTIONS,
     help_epilogue=help_examples(
         "sayso data list", "sayso data show uncle", "sayso data check file:mine.jsonl"
@@ -356,7 +355,6 @@ def export(
 
 prompts_app = cyclopts.App(
     name="prompts",
-    help="Write a folder for prompts of your own, such as a paper's.",
     group_parameters=OPTIONS,
 )
 

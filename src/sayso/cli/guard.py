@@ -26,7 +26,6 @@ with later(__name__):  # loaded when a guard is fitted or a log is watched
 
 guard_app = cyclopts.App(
     name="guard",
-    help="Set a limit on a score up to which answers may be given, with a promise.",
     group_parameters=OPTIONS,
     help_epilogue=help_examples(
         "sayso guard fit runs/first --max-error .05 --confidence .95",

@@ -1,6 +1,6 @@
-"""``sayso run``, ``measure``, ``report``, ``compare``, ``assert``: help, and what they call.
+"""``sayso run``, ``measure``, ``study``, ``report``, ``compare``, ``assert``, and what they call.
 
-What they do loads much and stands in :mod:`sayso.cli.running`.
+What they do loads much and stands in :mod:`sayso.cli.running` and :mod:`sayso.cli.studying`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
-from sayso.cli.commands import OPTIONS, help_examples, with_options
-from sayso.cli.flags import AssertFlags, CompareFlags, FigureFlags, GateFlags, RunFlags, ShownFlags
+from sayso.cli.commands import OPTIONS, help_examples, own_first, with_options
+from sayso.cli.flags import (
+    AssertFlags,
+    CompareFlags,
+    FigureFlags,
+    GateFlags,
+    RunFlags,
+    ShownFlags,
+    StudyFlags,
+    StudyKeys,
+)
 from sayso.later import later
 from sayso.options import OptionField, fields_of
 from sayso.protocols import PROTOCOLS
@@ -26,11 +35,10 @@ if TYPE_CHECKING:
 with later(__name__):
     from sayso.assertions import check as checking
     from sayso.assertions import written
-    from sayso.cli import running
+    from sayso.cli import running, studying
 
 run_app = cyclopts.App(
     name="run",
-    help="Ask a model, judge its answers, and report whether it admits what it does not know.",
     group_parameters=OPTIONS,
     help_epilogue=help_examples(
         "sayso run --limit 5 --out runs/first   # every protocol, on one set of answers",
@@ -90,6 +98,25 @@ def _measurable(plan: Protocol) -> Iterator[OptionField]:
 
 #: which of the protocols' settings a run has is known when it is opened
 measure = with_options(_measure, later=[f for p in PROTOCOLS.values() for f in _measurable(p)])
+
+
+def _study(
+    *sources: Annotated[
+        Path,
+        Parameter(help="a YAML file with models, data and protocols; or run folders"),
+    ],
+    flags: StudyFlags,
+    settings: Mapping[str, Any],
+) -> int:
+    """Several models on several data sets by several protocols, on one page with joint intervals.
+
+    Runs that are missing are made, those that are finished are used. Folders of finished runs are
+    a study too. Stopped at any moment, the same command goes on.
+    """
+    return studying.study(sources, flags, settings)
+
+
+study = with_options(_study, later=own_first(StudyKeys))
 
 
 @with_options

@@ -8,9 +8,9 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -26,7 +26,7 @@ from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Unsuited
 from sayso.records import CorrectedNumber, Estimate, InputError
 from sayso.report.differences import compared_sheet
-from sayso.report.formats import Wanted, write_files
+from sayso.report.formats import write_files
 from sayso.report.number_tables import grid, render_table
 from sayso.report.numbers import json_text
 from sayso.report.page import index_page, write_index
@@ -34,7 +34,7 @@ from sayso.report.sheet import main_numbers, render_runs, render_sheet
 from sayso.report.terminal import say
 from sayso.runs.compare import compare as compare_runs
 from sayso.runs.compare import number_words, sides_of
-from sayso.runs.dry_run import Range, RunEstimate, plan_text, total_of, total_text
+from sayso.runs.dry_run import RunEstimate, plan_text, total_of, total_text
 from sayso.runs.job import Job, check, one_period
 from sayso.runs.measure import load_run
 from sayso.runs.measure import measure as measure_run
@@ -62,20 +62,38 @@ def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:
     if several:
         _check_several(common)
     if common.dry_run or common.pilot:
-        plans = {_on_record(job)[0]: _estimate(job, pilot=common.pilot) for job in jobs}
-        if common.json:
-            print(json_text([*plans.values()] if several else next(iter(plans.values()))))
-        else:
-            _show_plans(plans)
-        if wants_pilot(total_of(plans.values()).dollars, common):
-            return run_one(dataclasses.replace(common, pilot=PILOT), plan, options)
+        _price({_on_record(job)[0]: job for job in jobs}, common, named=False)
         return 0
-    done, _ = _run_jobs(
-        jobs, ShowOptions(common.json, several, common.verbose, not several, common.files)
-    )
+    done, _ = _run_jobs(jobs, common, quiet=several, notices=not several)
     if several:
         _show_runs(done, common.out, json=common.json)
     return _exit_code(done)
+
+
+def run_every(common: RunFlags) -> int:
+    """Run every protocol; return the exit code."""
+    _check_folder(common.out)
+    if common.answers:
+        return _run_all_answers(common)
+    tell(f"running {', '.join(PROTOCOLS)}")
+    own = [flags.job(plan.name, plan.Settings()) for plan, flags in _flags_of_each(common)]
+    pricing = common.dry_run or bool(common.pilot)
+    with one_period(own, asks=not pricing) as jobs:
+        if pricing:
+            _price({job.protocol: job for job in jobs}, common)
+            return 0
+        done, left_out = _run_jobs(jobs, common, quiet=not common.verbose or common.json)
+    _summarise(done, left_out, quiet=common.json)
+    if common.json:
+        print(json_text({", ".join(r.manifest.protocols): _plain(r) for r in done}))
+    return _exit_code(done)
+
+
+def _flags_of_each(common: RunFlags) -> Iterator[tuple[Protocol, RunFlags]]:
+    """Yield each protocol with the flags of its run, in a folder of its own."""
+    for name, plan in PROTOCOLS.items():
+        out = place_inside(common.out, name) if common.out is not None else None
+        yield plan, dataclasses.replace(common, out=out)
 
 
 def _jobs_of(common: RunFlags, plan: Protocol, options: Any) -> list[Job]:
@@ -106,11 +124,15 @@ def _exit_code(done: Sequence[Result]) -> int:
     return 1 if lost else 0
 
 
-def _run_jobs(jobs: Sequence[Job], shown: ShowOptions) -> tuple[list[Result], list[str]]:
+def _run_jobs(
+    jobs: Sequence[Job], common: RunFlags, *, quiet: bool, notices: bool = True
+) -> tuple[list[Result], list[str]]:
     """Run the jobs of one command; return the results, and why some of them are left out.
 
-    Raises Unsuited where no data suit.
+    ``quiet``: no numbers of a run are printed; without ``notices`` nothing at all. Raises Unsuited
+    where no data suit.
     """
+    files = common.files  # a mistake in them is told before anything is asked
     done: list[Result] = []
     left_out: list[Unsuited] = []
     for number, job in enumerate(jobs, 1):
@@ -121,13 +143,16 @@ def _run_jobs(jobs: Sequence[Job], shown: ShowOptions) -> tuple[list[Result], li
                 place = f"model {number} of {len(jobs)}: " if len(jobs) > 1 else ""
                 many = f"{answers:,} answer{'s' * (answers != 1)}"
                 print_note(f"{place}{whose}, {many} in the files")
-            done.append(_run(job, shown))
+            result, page = _run(job, notices=notices)
+            if not quiet:
+                show(result, json=common.json, page=page, verbose=common.verbose)
+            if files.formats:
+                written = reports.write_figures(result.path, files)
+                note_figures(written, result.path / FIGURES)
+            done.append(result)
         except Unsuited as reason:
             left_out.append(reason)
-    if not done:
-        raise left_out[0]
-    for one in left_out:
-        print_note(f"left out: {one}")
+    _note_left_out(left_out, done)
     return done, [str(one) for one in left_out]
 
 
@@ -146,19 +171,17 @@ def _run_all_answers(common: RunFlags) -> int:
     """Run every protocol that the files of answers allow; return the exit code."""
     left_out: list[str] = []
     codes = [0]
-    for name, plan in PROTOCOLS.items():
-        out = place_inside(common.out, name) if common.out is not None else None
-        own, options = dataclasses.replace(common, out=out), plan.Settings()
+    for plan, own in _flags_of_each(common):
         try:
             if "texts" in plan.needs and not any(
                 t.system.labeled for t in recorded_texts.texts_by_model(own.answers)
             ):
                 raise Unsuited(
-                    f"{name} needs labeled claims of long texts, and the files have none"
+                    f"{plan.name} needs labeled claims of long texts, and the files have none"
                 )
             if not common.json:
-                print(f"{name}:")
-            codes.append(run_one(own, plan, options))
+                print(f"{plan.name}:")
+            codes.append(run_one(own, plan, plan.Settings()))
         except InputError as reason:  # files of short answers are none of texts
             left_out.append(str(reason))
             print_note(f"left out: {reason}")
@@ -187,27 +210,42 @@ def _jobs_of_texts(common: RunFlags, plan: Protocol, options: Any) -> Iterator[J
         yield dataclasses.replace(job, out=folder, texts=own)
 
 
-class ShowOptions(NamedTuple):
-    """How a finished run is shown, and which files of its figures are written.
+def _price(jobs: Mapping[str, Job], common: RunFlags, *, named: bool = True) -> None:
+    """Print what jobs would ask by name; again after a pilot, if somebody wants one.
 
-    ``quiet``: its numbers are not printed; without ``notices`` nothing at all.
+    What several of them ask is counted once. In JSON they may have no names, and then one is alone.
     """
+    plans: dict[str, RunEstimate] = {}
+    left_out: list[Unsuited] = []
+    seen: set[bytes] = set()
+    for name, job in jobs.items():
+        try:
+            with Bars() as bars:  # what takes long is told
+                plans[name] = price_job(job, common.pilot or 0, seen, bars)
+        except Unsuited as reason:
+            left_out.append(reason)
+    _note_left_out(left_out, plans)
+    total = total_of(plans.values())
+    if common.json:
+        alone = [*plans.values()] if len(jobs) > 1 else plans[next(iter(jobs))]
+        print(json_text(plans if named else alone))
+    elif len(plans) == 1:
+        print(plan_text(*plans.values()))
+    else:
+        for name, plan in plans.items():
+            print(f"{name}:\n{plan_text(plan)}")
+        print("Requests that several runs share are paid for once and counted for the first.")
+        print(total_text(total))
+    if wants_pilot(total.dollars, common):
+        _price(jobs, dataclasses.replace(common, pilot=PILOT), named=named)
 
-    json: bool = False
-    quiet: bool = False
-    verbose: bool = False
-    notices: bool = True
-    figures: Wanted = Wanted()
 
-
-def _show_plans(plans: Mapping[str, RunEstimate], about: str = "") -> None:
-    """Print what some jobs would ask, and the sum of several, which is ``about`` them."""
-    for name, plan in plans.items():
-        if len(plans) > 1:
-            print(f"{name}:")
-        print(plan_text(plan))
-    if len(plans) > 1:
-        print(about + total_text(total_of(plans.values())))
+def _note_left_out(reasons: Sequence[Unsuited], found: Sized) -> None:
+    """Note which runs are left out. Raises Unsuited where nothing else is found."""
+    if not found:
+        raise reasons[0]
+    for reason in reasons:
+        print_note(f"left out: {reason}")
 
 
 #: folders of runs that are named
@@ -239,13 +277,6 @@ def _show_runs(done: Sequence[Result], out: Path | None, *, json: bool) -> None:
     more = " …" * (len(folders) > MOST_LISTED)
     told = f"{len(done)} runs; on one page, with ranks: sayso study {line(listed, 1_000)}{more}"
     say(Console(), told, "", copied=True)
-
-
-def _job_of_each(common: RunFlags) -> Iterator[Job]:
-    """Yield a job for each protocol, in a folder of its own."""
-    for name, plan in PROTOCOLS.items():
-        out = place_inside(common.out, name) if common.out is not None else None
-        yield dataclasses.replace(common, out=out).job(name, plan.Settings())
 
 
 #: the page over the runs of all protocols
@@ -283,28 +314,15 @@ def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) 
         render_runs(runs, manifest, Console(), written)
 
 
-def _estimate(
-    job: Job, seen: set[bytes] | None = None, pilot: int | None = None
-) -> RunEstimate:
-    """Price a job, after a pilot if there is to be one; what takes long is told."""
-    with Bars() as bars:
-        return price_job(job, pilot or 0, seen, bars)
-
-
-def _run(job: Job, shown: ShowOptions) -> Result:
-    """Run a job, write its page and its figures, and print its numbers."""
+def _run(job: Job, *, notices: bool) -> tuple[Result, Path]:
+    """Run a job and write its page; return both."""
     with Bars() as bars:
         result = execute_job(job, bars)
         bars.doing("writing the page")
         page = reports.write(result.path)
-    for notice in result.manifest.notices if shown.notices else ():
+    for notice in result.manifest.notices if notices else ():
         print_note(notice)
-    if not shown.quiet:
-        show(result, json=shown.json, page=page, verbose=shown.verbose)
-    if shown.figures.formats:
-        written = reports.write_figures(result.path, shown.figures)
-        note_figures(written, result.path / FIGURES)
-    return result
+    return result, page
 
 
 def _compare_many(runs: Sequence[Path], flags: CompareFlags) -> None:
@@ -335,48 +353,6 @@ def show(result: Result, *, json: bool, page: Path | None, verbose: bool = False
             verbose=verbose,
             run=RunFolder.open(result.path),
         )
-
-
-def run_every(common: RunFlags) -> int:
-    """Run every protocol; return the exit code."""
-    _check_folder(common.out)
-    if common.answers:
-        return _run_all_answers(common)
-    tell(f"running {', '.join(PROTOCOLS)}")
-    pricing = common.dry_run or bool(common.pilot)
-    with one_period(list(_job_of_each(common)), asks=not pricing) as jobs:
-        if pricing:
-            price = _price_every(jobs, common)
-            if wants_pilot(price, common):
-                _price_every(jobs, dataclasses.replace(common, pilot=PILOT))
-            return 0
-        quiet = not common.verbose or common.json
-        shown = ShowOptions(False, quiet, common.verbose, figures=common.files)
-        done, left_out = _run_jobs(jobs, shown)
-    _summarise(done, left_out, quiet=common.json)
-    if common.json:
-        print(json_text({", ".join(r.manifest.protocols): _plain(r) for r in done}))
-    return _exit_code(done)
-
-
-def _price_every(jobs: Sequence[Job], common: RunFlags) -> Range | None:
-    """Print what every protocol would ask and return its price.
-
-    What several of them ask is counted once.
-    """
-    plans: dict[str, RunEstimate] = {}
-    seen: set[bytes] = set()
-    for job in jobs:
-        try:
-            plans[job.protocol] = _estimate(job, seen, common.pilot)
-        except Unsuited as reason:
-            print_note(f"left out: {reason}")
-    if common.json:
-        print(json_text(plans))
-    else:
-        shared = "Requests that several protocols share are paid for once and counted for the first"
-        _show_plans(plans, f"{shared} of them.\n")
-    return total_of(plans.values()).dollars
 
 
 def measure(run: Path, flags: ShownFlags, settings: Mapping[str, Any]) -> None:

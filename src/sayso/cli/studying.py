@@ -1,4 +1,4 @@
-"""What ``sayso study`` does: call, then print. Its flags stand in :mod:`sayso.cli.study`."""
+"""What ``sayso study`` does: call, then print. Its flags stand in :mod:`sayso.cli.run`."""
 
 from __future__ import annotations
 
