@@ -279,9 +279,9 @@ def _shown(value: object, none: str = "") -> str:
 ROW_NAMES = tuple(field.name for field in dataclasses.fields(RowSettings))
 
 
-def _help(setting: str, text: str, none: str = "") -> str:
-    """Return the help of a setting of the presets, which ends in their defaults."""
-    return f"{text} {defaults(setting, none)}"
+def of_preset(setting: str, help: str, *, none: str = "", **about: Any) -> Any:
+    """Declare a field that a preset decides unless it is given; ``about`` as in :func:`option`."""
+    return option(None, f"{help} {defaults(setting, none)}", **about)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,109 +335,74 @@ class TrainConfig:
     equal_rows: bool = option(
         False, "in each stage, take as many rows as recipes short, long and mix can all have"
     )
-    theta: float | None = option(
-        None, _help("theta", "share of right samples at or above which a fact is known"), main=True
+    theta: float | None = of_preset(
+        "theta", "share of right samples at or above which a fact is known", main=True
     )
-    low: float | None = option(
-        None,
-        _help(
-            "low",
-            "share of right samples at or below which a fact is unknown; facts in between are "
-            "left out",
-            "all below theta",
-        ),
+    low: float | None = of_preset(
+        "low",
+        "share of right samples at or below which a fact is unknown; facts in between are left out",
+        none="all below theta",
     )
-    xi: float | None = option(None, _help("xi", "share of paragraphs in a mix"), main=True)
-    k: int | None = option(None, _help("k", "number of samples per short question"))
-    style: str | None = option(
-        None,
-        _help(
-            "style",
-            "paper: UNCLE's examples (Idk, and pairs); known: a hedging word before the value, "
-            "in both forms",
-        ),
+    xi: float | None = of_preset("xi", "share of paragraphs in a mix", main=True)
+    k: int | None = of_preset("k", "number of samples per short question")
+    style: str | None = of_preset(
+        "style",
+        "paper: UNCLE's examples (Idk, and pairs); known: a hedging word before the value, "
+        "in both forms",
         main=True,
     )
-    paragraphs: int | None = option(
-        None,
-        _help("paragraphs", "number of sampled paragraphs, in addition to the one at T=0"),
-        main=True,
+    paragraphs: int | None = of_preset(
+        "paragraphs", "number of sampled paragraphs, in addition to the one at T=0", main=True
     )
-    plain: float | None = option(
-        None,
-        _help("plain", "number of the model's own plain answers to add, as a share of sft_rows"),
+    plain: float | None = of_preset(
+        "plain", "number of the model's own plain answers to add, as a share of sft_rows"
     )
-    plain_from: float | None = option(
-        None,
-        _help(
-            "plain_from",
-            "with --recipe calibrated: share of agreeing samples at or above which an answer is "
-            "worded without a hedge",
-        ),
+    plain_from: float | None = of_preset(
+        "plain_from",
+        "with --recipe calibrated: share of agreeing samples at or above which an answer is "
+        "worded without a hedge",
     )
-    against: float | None = option(
-        None,
-        _help(
-            "against",
-            "with --style known or --recipe calibrated, for DPO: for each pair that prefers a "
-            "hedge, the number of pairs that prefer a plain answer; a larger number means less "
-            "hedging",
-            "all there are",
-        ),
+    against: float | None = of_preset(
+        "against",
+        "with --style known or --recipe calibrated, for DPO: for each pair that prefers a "
+        "hedge, the number of pairs that prefer a plain answer; a larger number means less "
+        "hedging",
+        none="all there are",
     )
-    veracity: Veracity | None = option(
-        None,
-        _help(
-            "veracity",
-            "with --style paper, the method that finds wrong facts in a paragraph: gold (the "
-            "judge's verdict), evidence (claims checked against passages) or consistency "
-            "(agreement with the short samples)",
-        ),
+    veracity: Veracity | None = of_preset(
+        "veracity",
+        "with --style paper, the method that finds wrong facts in a paragraph: gold (the "
+        "judge's verdict), evidence (claims checked against passages) or consistency "
+        "(agreement with the short samples)",
         main=True,
     )
 
-    pairs: str | None = option(
-        None,
-        _help(
-            "pairs",
-            "with --style paper, the pairs of paragraphs: uncle (one for each prompt, with every "
-            "wrong or every right fact hedged) or logu (LoGU's code: three kinds, some facts)",
-        ),
+    pairs: str | None = of_preset(
+        "pairs",
+        "with --style paper, the pairs of paragraphs: uncle (one for each prompt, with every "
+        "wrong or every right fact hedged) or logu (LoGU's code: three kinds, some facts)",
         old="rows.pairs",
     )
-    cut: Literal["all", "cutoff2"] | None = option(
-        None,
-        _help(
-            "cut",
-            "with pairs=logu, the wrong facts that a chosen paragraph hedges: all, or cutoff2 "
-            "(LoGU's sample; the other wrong facts are left out)",
-        ),
+    cut: Literal["all", "cutoff2"] | None = of_preset(
+        "cut",
+        "with pairs=logu, the wrong facts that a chosen paragraph hedges: all, or cutoff2 "
+        "(LoGU's sample; the other wrong facts are left out)",
         old="rows.cut",
     )
-    variants: int | None = option(
-        None,
-        _help("variants", "with pairs=logu, the largest number of versions of one"),
-        old="rows.variants",
+    variants: int | None = of_preset(
+        "variants", "with pairs=logu, the largest number of versions of one", old="rows.variants"
     )
-    each: int | None = option(
-        None, _help("each", "number of examples of a short question"), old="rows.each"
-    )
-    words: tuple[str, ...] | None = option(
-        None,
-        _help(
-            "words",
-            "with --style known or --recipe calibrated, the hedging words, such as possibly; "
-            "repeatable",
-        ),
+    each: int | None = of_preset("each", "number of examples of a short question", old="rows.each")
+    words: tuple[str, ...] | None = of_preset(
+        "words",
+        "with --style known or --recipe calibrated, the hedging words, such as possibly; "
+        "repeatable",
         old="rows.words",
     )
-    plain_pairs: float | None = option(
-        None,
-        _help(
-            "plain_pairs",
-            "number of the model's own plain answers to add to the DPO pairs, as a share of the "
-            "pairs that prefer a hedge",
-        ),
+    plain_pairs: float | None = of_preset(
+        "plain_pairs",
+        "number of the model's own plain answers to add to the DPO pairs, as a share of the "
+        "pairs that prefer a hedge",
         old="rows.plain_pairs",
     )
 
@@ -457,17 +422,17 @@ class TrainConfig:
         None, "folder with your own prompts for --rows-by", main=True
     )
 
-    sft_rows: int | None = option(
-        None, _help("sft.rows", "largest number of SFT examples, not counting plain ones")
+    sft_rows: int | None = of_preset(
+        "sft.rows", "largest number of SFT examples, not counting plain ones"
     )
-    dpo_rows: int | None = option(
-        None, _help("dpo.rows", "largest number of DPO pairs, not counting plain ones")
+    dpo_rows: int | None = of_preset(
+        "dpo.rows", "largest number of DPO pairs, not counting plain ones"
     )
-    sft_epochs: float | None = option(None, _help("sft.epochs", "number of SFT epochs"))
-    dpo_epochs: float | None = option(None, _help("dpo.epochs", "number of DPO epochs"))
-    sft_rate: float | None = option(None, _help("sft.rate", "learning rate of SFT"))
-    dpo_rate: float | None = option(None, _help("dpo.rate", "learning rate of DPO"))
-    targets: str | None = option(None, _help("targets", "linear modules that receive adapters"))
+    sft_epochs: float | None = of_preset("sft.epochs", "number of SFT epochs")
+    dpo_epochs: float | None = of_preset("dpo.epochs", "number of DPO epochs")
+    sft_rate: float | None = of_preset("sft.rate", "learning rate of SFT")
+    dpo_rate: float | None = of_preset("dpo.rate", "learning rate of DPO")
+    targets: str | None = of_preset("targets", "linear modules that receive adapters")
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
