@@ -70,6 +70,11 @@ def option(
     return dataclasses.field(default=default, metadata=about)
 
 
+def flag(default: Any, help: str, use: Use = "", **about: Any) -> Any:
+    """Declare a field that is a flag of its own; ``about`` as in :func:`option`."""
+    return option(default, help, use, main=True, **about)
+
+
 def like(kind: Any, name: str, **about: Any) -> Any:
     """Declare a field that is one of another struct; ``about`` says what differs."""
     field = kind.__dataclass_fields__[name]
@@ -81,11 +86,10 @@ def like(kind: Any, name: str, **about: Any) -> Any:
 class ModelOptions:
     """How a model is opened; ``None`` stands for what suits the model."""
 
-    device: str | None = option(
+    device: str | None = flag(
         None,
         "device for models: auto (the best available), cpu, cuda, cuda:1 or mps",
         "here",
-        main=True,
     )
     dtype: str | None = option(
         None,
@@ -129,22 +133,20 @@ class ModelOptions:
 class AskingOptions:
     """How every question is asked."""
 
-    thinking: str = option(
+    thinking: str = flag(
         "",
         "reasoning: on, off, an effort (low, medium, high), or a token budget in addition to the "
         "answer's limit; default: the model's own setting",
-        main=True,
     )
     chat_template_kwargs: str | Mapping[str, Scalar] | None = option(
         None,
         'arguments of the chat template as JSON, such as {"enable_thinking": false}',
     )
     #: where people type it, a file; from Python, a text is the prompt itself
-    system: Path | str = option(
+    system: Path | str = flag(
         "",
         "text file with the system prompt that the model gets before every question, such as your "
         "bot's; the judge does not get it",
-        main=True,
     )
 
 
@@ -152,19 +154,17 @@ class AskingOptions:
 class SpendingOptions:
     """What may be spent on endpoints, in dollars."""
 
-    max_cost: Annotated[float, Meta(ge=1e-9, le=1e9)] | None = option(
+    max_cost: Annotated[float, Meta(ge=1e-9, le=1e9)] | None = flag(
         None,
         "stop after this many dollars for answers and verdicts; everything paid for is kept, and "
         "the same command resumes",
         "endpoint",
-        main=True,
     )
-    price: str | None = option(
+    price: str | None = flag(
         None,
         "dollars per million prompt and answer tokens (0.15,0.60); default: what the package "
         "genai-prices says",
         "endpoint",
-        main=True,
     )
     batch_files: bool = option(
         False,
@@ -181,11 +181,10 @@ class CacheOptions:
     cache: Path | None = option(
         None, "folder of stored replies; default: SAYSO_CACHE, or your cache folder"
     )
-    fresh: bool = option(
+    fresh: bool = flag(
         False,
         "ask the model everything again instead of using cached answers of earlier runs; they stay "
         "in the cache, and cached verdicts are still used",
-        main=True,
     )
     stale_ok: bool = option(
         False,
@@ -245,15 +244,14 @@ class JudgingOptions:
 class QuestionOptions:
     """Which questions of a data set are asked, and in what order they are drawn."""
 
-    limit: int | None = option(
+    limit: int | None = flag(
         None,
         "number of entities to ask about, spread evenly over domains and tiers; 0: all; default: "
         "all, or 200 in the invented world. The same share of the pairs of an unanswerable and an "
         "answerable question is added",
-        main=True,
     )
-    seed: Annotated[int, Meta(ge=0, le=2**63)] = option(
-        0, "seed for choosing entities and for sampling", main=True
+    seed: Annotated[int, Meta(ge=0, le=2**63)] = flag(
+        0, "seed for choosing entities and for sampling"
     )
     split: str = option(
         "test", "split of the data set: test, dev or train; or all, for the built-in world"

@@ -16,7 +16,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from sayso.cli.commands import with_options
 from sayso.cli.printing import print_json, print_note, safe_one_line
 from sayso.engines import open_model
-from sayso.options import option
+from sayso.options import flag
 from sayso.prompts import check_folder
 from sayso.records import InputError
 from sayso.storage.atomic import refuse_links
@@ -39,52 +39,41 @@ OUT = Path("benchmark")
 class BuildFlags:
     """The flags of ``sayso build``."""
 
-    domains: Path | None = option(
+    domains: Path | None = flag(
         None,
         "YAML file that describes the domains; default: UNCLE's five (people, companies, …)",
-        main=True,
     )
-    sparql: bool = option(False, "query a service instead of reading a dump", main=True)
-    endpoint: str = option(WIKIDATA, "address of the query service", main=True)
-    contact: str = option(
+    sparql: bool = flag(False, "query a service instead of reading a dump")
+    endpoint: str = flag(WIKIDATA, "address of the query service")
+    contact: str = flag(
         "",
         "your email or web page, so that the service's operators can contact you; default: "
         "SAYSO_CONTACT",
-        main=True,
     )
-    out: Path = option(OUT, "output folder", main=True)
-    languages: str = option(
+    out: Path = flag(OUT, "output folder")
+    languages: str = flag(
         "",
         "languages of labels, such as en,de; questions use the first; default: those in the file "
         "of domains",
-        main=True,
     )
-    as_of: str = option("", "date of the source, such as 2024-01-31", main=True)
-    fresh_after: str = option(
-        "", "write facts that became true after this day to a separate file", main=True
-    )
-    templates: Path | None = option(None, "YAML file with additional question templates", main=True)
-    questions: str = option(
+    as_of: str = flag("", "date of the source, such as 2024-01-31")
+    fresh_after: str = flag("", "write facts that became true after this day to a separate file")
+    templates: Path | None = flag(None, "YAML file with additional question templates")
+    questions: str = flag(
         "templates",
         "what writes the questions: templates, or a model (checked by round trip)",
-        main=True,
     )
-    twins: int = option(20, "largest number of entities with invented names per domain", main=True)
-    prompts: int = option(
+    twins: int = flag(20, "largest number of entities with invented names per domain")
+    prompts: int = flag(
         1,
         "number of prompts per entity, each about different aspects. Each names at least 'least' "
         "aspects, so an entity with few aspects gets fewer prompts",
-        main=True,
     )
-    workers: int = option(1, "number of processes for a folder of parts", main=True)
-    review: bool = option(
-        True, "stop so that you can review the aspects before questions are made", main=True
-    )
-    seed: int = option(0, "seed for sampling entities", main=True)
-    prompt_folder: Path | None = option(
-        None, "folder with your own prompts for --questions MODEL", main=True
-    )
-    json: bool = option(False, "print the data set's card as JSON", main=True)
+    workers: int = flag(1, "number of processes for a folder of parts")
+    review: bool = flag(True, "stop so that you can review the aspects before questions are made")
+    seed: int = flag(0, "seed for sampling entities")
+    prompt_folder: Path | None = flag(None, "folder with your own prompts for --questions MODEL")
+    json: bool = flag(False, "print the data set's card as JSON")
 
 
 @with_options

@@ -16,8 +16,8 @@ from sayso.options import (
     JudgingOptions,
     ModelOptions,
     SpendingOptions,
+    flag,
     like,
-    option,
     part,
 )
 from sayso.records import InputError
@@ -39,7 +39,7 @@ with later(__name__):  # loaded when something is checked
 class CheckFlags(ModelOptions):
     """The flags of ``sayso check``."""
 
-    json: bool = option(False, "print the findings as JSON", main=True)
+    json: bool = flag(False, "print the findings as JSON")
     price: str | None = like(SpendingOptions, "price")
 
     def options(self, model: str) -> dict[str, object]:
@@ -81,26 +81,20 @@ def check(
 class JudgeFlags(JudgingOptions):
     """The flags of ``sayso judge-check``."""
 
-    labeled: Path | None = option(
+    labeled: Path | None = flag(
         None,
         "a table with the columns question, gold, answer and a verdict, label or stance (JSONL, "
         "JSON, Parquet, CSV, TSV), or silence: 150 shipped answers and non-answers",
         old="labelled",
-        main=True,
     )
-    columns: str = option(
-        "", "with --labeled: names of your columns, question=q,gold=reference", main=True
-    )
-    limit: int | None = option(
+    columns: str = flag("", "with --labeled: names of your columns, question=q,gold=reference")
+    limit: int | None = flag(
         None,
         "use at most this many answers of each set; the result is printed, but not stored",
-        main=True,
     )
-    verbose: bool = option(False, "also print how well the judge reads each stance", main=True)
-    json: bool = option(False, "print the result as JSON", main=True)
-    prompt_folder: Path | None = option(
-        None, "folder with your own prompts for the judge", main=True
-    )
+    verbose: bool = flag(False, "also print how well the judge reads each stance")
+    json: bool = flag(False, "print the result as JSON")
+    prompt_folder: Path | None = flag(None, "folder with your own prompts for the judge")
     cache: Path | None = like(CacheOptions, "cache")
     max_cost: float | None = like(SpendingOptions, "max_cost")
     batch_files: bool = like(SpendingOptions, "batch_files")

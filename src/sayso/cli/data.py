@@ -26,7 +26,7 @@ from sayso.harmless import line
 from sayso.judges.contradiction import contradicts
 from sayso.judges.rules.judge import declines
 from sayso.later import later
-from sayso.options import like, option
+from sayso.options import flag, like
 from sayso.protocols import protocol_named
 from sayso.protocols.prompt_folder import README, write_prompt_folder
 from sayso.records import Generation, Gold, InputError, Question, Verdict
@@ -67,54 +67,47 @@ TEXT, NAMES = 300, 6
 class SetFlags:
     """How a question set is opened and printed."""
 
-    columns: str = option(
-        "", "your column names: question=q,gold=answer (for file:FILE)", main=True
-    )
-    split: str = option("test", "split of the data set: test, dev or train", main=True)
-    json: bool = option(False, "print everything as JSON", main=True)
+    columns: str = flag("", "your column names: question=q,gold=answer (for file:FILE)")
+    split: str = flag("test", "split of the data set: test, dev or train")
+    json: bool = flag(False, "print everything as JSON")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DataCheckFlags(SetFlags):
     """The flags of ``sayso data check``."""
 
-    runs: tuple[Path, ...] = option(
+    runs: tuple[Path, ...] = flag(
         (),
         "uncle runs of unrelated models on this set; lists gold answers where the models agree on "
         "a different answer",
-        main=True,
         many=True,
     )
-    all: bool = option(False, "print all findings, not just five per kind", main=True)
+    all: bool = flag(False, "print all findings, not just five per kind")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ShowFlags(SetFlags):
     """The flags of ``sayso data show``."""
 
-    number: Annotated[int, msgspec.Meta(ge=1)] | None = option(
+    number: Annotated[int, msgspec.Meta(ge=1)] | None = flag(
         None,
         "number of questions to show; default: 3, or all with --as uncle",
-        main=True,
         flag="--number -n",
     )
-    layout: Literal["uncle"] | None = option(
+    layout: Literal["uncle"] | None = flag(
         None,
         "print the prompts for paragraphs as JSON in UNCLE's published format, with golds as plain "
         "strings",
-        main=True,
         flag="--as",
     )
-    domain: tuple[str, ...] = option((), "only this domain; repeatable", main=True)
+    domain: tuple[str, ...] = flag((), "only this domain; repeatable")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ListFlags:
     """The flags of ``sayso data list``."""
 
-    protocol: str = option(
-        "", "only sets for this protocol, such as selective", main=True, flag="--for"
-    )
+    protocol: str = flag("", "only sets for this protocol, such as selective", flag="--for")
     json: bool = like(SetFlags, "json")
 
 
@@ -122,28 +115,24 @@ class ListFlags:
 class ExportFlags:
     """The flags of ``sayso export``."""
 
-    method: str = option(
+    method: str = flag(
         "",
         "for .eval: which of the answers to each short question, such as plain or instructed; "
         "default: those that the main numbers are of",
-        main=True,
     )
-    labels: Path | None = option(
+    labels: Path | None = flag(
         None,
         "for .eval: a file of labels that sayso label RUN wrote; its labels become edits of the "
         "scores",
-        main=True,
     )
-    force: bool = option(False, "overwrite a file that sayso export did not write", main=True)
+    force: bool = flag(False, "overwrite a file that sayso export did not write")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PromptsFlags:
     """The flags of ``sayso prompts new``."""
 
-    protocol: str = option(
-        "", "protocol whose prompts you want to replace", main=True, flag="--for"
-    )
+    protocol: str = flag("", "protocol whose prompts you want to replace", flag="--for")
 
 
 @data_app.command(name="check")

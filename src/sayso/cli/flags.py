@@ -22,6 +22,7 @@ from sayso.options import (
     QuestionOptions,
     RayOptions,
     SpendingOptions,
+    flag,
     like,
     option,
     option_names,
@@ -42,11 +43,10 @@ with later(__name__):  # loaded when a command is carried out
 class ShownFlags:
     """How results are printed."""
 
-    json: bool = option(False, "print every number as JSON instead of the table", main=True)
-    verbose: bool = option(
+    json: bool = flag(False, "print every number as JSON instead of the table")
+    verbose: bool = flag(
         False,
         "also print every other table of the page, all cautions and the signatures",
-        main=True,
     )
 
 
@@ -54,11 +54,10 @@ class ShownFlags:
 class FigureFlags:
     """Charts of a page as files."""
 
-    figures: str = option(
+    figures: str = flag(
         "",
         "also save the charts of the page as files: svg, pdf, png or json (the Vega-Lite "
         "specification), or several (svg,pdf)",
-        main=True,
     )
     figure_width: str = option(
         "",
@@ -76,10 +75,9 @@ class FigureFlags:
 class FileFlags:
     """How tables of people are read."""
 
-    columns: str = option(
+    columns: str = flag(
         "",
         "with --data file:FILE or --answers: your column names, such as question=q,gold=answer",
-        main=True,
     )
     logprobs: LogprobKind | None = option(
         None,
@@ -103,48 +101,41 @@ class RunFlags(
 ):
     """The flags of every ``sayso run``."""
 
-    model: str = option(
+    model: str = flag(
         "",
         "default: builtin. Others: builtin-trained (the same model, trained to admit what it does "
         "not know); smollm2 (a small real model); hf:FOLDER or hf:HUB_ID (a causal language "
         "model); gguf:FILE (run by llama.cpp); vllm:HUB_ID; ollama:NAME (a model of the Ollama "
         "server on this machine); openai:NAME; or an endpoint's URL, "
         "http://localhost:8000/v1#NAME (without #NAME: its only model)",
-        main=True,
     )
-    data: str = option(
+    data: str = flag(
         "",
         "default: world (questions about the real world), or builtin (an invented world) for the "
         "built-in model and models trained from it. Or the name of a published set (sayso data "
         "list); a file in UNCLE's format; squad:FILE, a file in another set's format; file:FILE, "
         "your own table; topics:FILE, topics to write about",
-        main=True,
     )
-    answers: tuple[Path, ...] = option(
+    answers: tuple[Path, ...] = flag(
         (),
         "files of existing answers, instead of --model and --data; makes one run per name in the "
         "column model, or per file (docs/answers.md)",
-        main=True,
         many=True,
     )
-    judge: str = option(
+    judge: str = flag(
         "rules",
         "judge of the answers: rules (offline); a model, as for --model; rules+MODEL, which asks "
         "the model only if the rules are unsure; or people, to use the human verdicts in the "
         "--answers file",
-        main=True,
     )
-    out: Path | None = option(None, "run folder; default: under runs/", main=True)
-    name: str = option("", "the model's name on pages and in tables", main=True)
-    dry_run: bool = option(
-        False, "print requests, tokens and price; send nothing and write no run", main=True
-    )
-    pilot: Annotated[int, Meta(ge=1, le=10_000)] | None = option(
+    out: Path | None = flag(None, "run folder; default: under runs/")
+    name: str = flag("", "the model's name on pages and in tables")
+    dry_run: bool = flag(False, "print requests, tokens and price; send nothing and write no run")
+    pilot: Annotated[int, Meta(ge=1, le=10_000)] | None = flag(
         None,
         "a dry run after asking about so many entities of the run (5 suit; more, up to 8 times as "
         "many, while the price's range is wider than 2x): the run finds the answers in the cache",
         "endpoint",
-        main=True,
     )
 
     def job(self, protocol: str, options: Any) -> Job:
@@ -185,16 +176,15 @@ class CompareFlags:
     """The flags of ``sayso compare``."""
 
     json: bool = like(ShownFlags, "json", help="print the differences as JSON")
-    allow: tuple[str, ...] = option(
-        (), "settings that may differ besides the model, such as --allow judge", main=True
+    allow: tuple[str, ...] = flag(
+        (), "settings that may differ besides the model, such as --allow judge"
     )
     resamples: int = option(2000, "bootstrap resamples of entities")
     seed: int = option(0, "seed for resampling")
-    assertions: tuple[str, ...] = option(
+    assertions: tuple[str, ...] = flag(
         (),
         "an assertion about the difference, such as 'J[short] not worse by .05'; repeatable. "
         "Prints verdicts, with the exit codes of sayso assert",
-        main=True,
         flag="--assert --assertions",
     )
 
@@ -203,20 +193,17 @@ class CompareFlags:
 class GateFlags:
     """What ``sayso assert`` and ``sayso compare --assert`` do with verdicts."""
 
-    junit: Path | None = option(
+    junit: Path | None = flag(
         None,
         "write the verdicts to this file as JUnit XML (cannot say yet: skipped)",
-        main=True,
     )
-    markdown: Path | None = option(
-        None, "write them to this file as a Markdown table, for a pull request", main=True
+    markdown: Path | None = flag(
+        None, "write them to this file as a Markdown table, for a pull request"
     )
-    strict: bool = option(False, 'treat "cannot say yet" as a failure (exit code 1)', main=True)
-    allow_cache: bool = option(
-        False, "accept answers from the cache about a model at an endpoint", main=True
-    )
-    raw: bool = option(
-        False, "decide on the judge's numbers, also where labels of people correct them", main=True
+    strict: bool = flag(False, 'treat "cannot say yet" as a failure (exit code 1)')
+    allow_cache: bool = flag(False, "accept answers from the cache about a model at an endpoint")
+    raw: bool = flag(
+        False, "decide on the judge's numbers, also where labels of people correct them"
     )
 
 
@@ -224,9 +211,7 @@ class GateFlags:
 class AssertFlags(GateFlags):
     """The flags of ``sayso assert``."""
 
-    assertions: tuple[str, ...] = option(
-        (), "more assertions; in a --config file, a list", main=True, many=True
-    )
+    assertions: tuple[str, ...] = flag((), "more assertions; in a --config file, a list", many=True)
     json: bool = like(ShownFlags, "json", help="print the verdicts as JSON")
 
 
@@ -243,19 +228,17 @@ class StudyKeys(
 ):
     """What a study is made of: the keys of its YAML file, but for entries of their own."""
 
-    models: tuple[str, ...] = option((), "models, named as for sayso run", main=True, many=True)
-    data: tuple[str, ...] = option(
+    models: tuple[str, ...] = flag((), "models, named as for sayso run", many=True)
+    data: tuple[str, ...] = flag(
         (),
         "data sets, named as for sayso run; default: the set that fits the models",
-        main=True,
         many=True,
     )
-    protocols: tuple[str, ...] = option((), "protocols; default: all", main=True, many=True)
-    prompt_folders: tuple[str, ...] = option(
+    protocols: tuple[str, ...] = flag((), "protocols; default: all", many=True)
+    prompt_folders: tuple[str, ...] = flag(
         (),
         "folders with your own prompts, or sayso's wording-1 to wording-4: every run once in the "
         "words of each",
-        main=True,
         many=True,
     )
     sampling_seeds: tuple[int, ...] = option(
@@ -263,36 +246,34 @@ class StudyKeys(
         "seeds of the models' samples: every run once with each, on the same entities",
         many=True,
     )
-    answers: tuple[str, ...] = option(
+    answers: tuple[str, ...] = flag(
         (),
         "files of existing answers instead of data (docs/answers.md); --models then selects from "
         "the models in them",
-        main=True,
         many=True,
     )
-    out: Path | None = option(
-        None, "folder for the page, the tables and the runs; default: under studies/", main=True
+    out: Path | None = flag(
+        None, "folder for the page, the tables and the runs; default: under studies/"
     )
-    judge: str | None = option(None, "the judge, as for sayso run", main=True)
+    judge: str | None = flag(None, "the judge, as for sayso run")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StudyFlags(ShownFlags, FigureFlags):
     """How ``sayso study`` counts and shows a study."""
 
-    layout: tuple[str, ...] = option(
+    layout: tuple[str, ...] = flag(
         (),
         "print tables or figures in the layout of a paper (see --layouts), and add them to the "
         "page",
-        main=True,
         many=True,
     )
-    layouts: bool = option(False, "list the available layouts", main=True)
+    layouts: bool = flag(False, "list the available layouts")
     intervals: Literal["brackets", "plusminus", "none"] = option(
         "brackets", "how the LaTeX tables show 95 % intervals; plusminus: ± half the width"
     )
-    allow: tuple[str, ...] = option(
-        (), "settings that may differ between runs, such as judge", main=True, many=True
+    allow: tuple[str, ...] = flag(
+        (), "settings that may differ between runs, such as judge", many=True
     )
     raw: bool = option(
         False, "rank by the judge's numbers, also where labels of people correct them"

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from sayso.cli.commands import OPTIONS, help_examples, with_options
 from sayso.guard.choices import GuardChoices, Selection, WatchOptions
 from sayso.later import later
-from sayso.options import option
+from sayso.options import flag, option
 from sayso.records import InputError
 
 with later(__name__):  # loaded when a guard is fitted or a log is watched
@@ -47,7 +47,7 @@ guard_app.command(
 class GuardFlags(Selection, GuardChoices):
     """The flags of ``sayso guard fit``."""
 
-    json: bool = option(False, "print everything as JSON instead of tables", main=True)
+    json: bool = flag(False, "print everything as JSON instead of tables")
 
 
 @with_options
@@ -82,11 +82,11 @@ def fit(
 class WatchFlags(WatchOptions):
     """The flags of ``sayso watch``."""
 
-    against: str = option(
-        "", "earlier answers: a run with short answers, or a file that sayso score reads", main=True
+    against: str = flag(
+        "", "earlier answers: a run with short answers, or a file that sayso score reads"
     )
     once: bool = option(False, "read a file to its end and stop, as sayso watch does anyway")
-    json: bool = option(False, "print JSON lines on a terminal, too", main=True)
+    json: bool = flag(False, "print JSON lines on a terminal, too")
 
 
 @with_options

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from sayso import retrieval
 from sayso.cli.commands import with_options
 from sayso.cli.printing import print_json, print_note, safe_one_line
-from sayso.options import option
+from sayso.options import flag
 from sayso.records import InputError
 from sayso.retrieval.index import is_index
 
@@ -25,17 +25,15 @@ SHOWN = 3
 class IndexFlags:
     """The flags of ``sayso index``."""
 
-    out: Path | None = option(None, "index file; default: in your cache folder", main=True)
-    workers: int | None = option(
-        None, "number of reader processes; default: depends on the input size", main=True
+    out: Path | None = flag(None, "index file; default: in your cache folder")
+    workers: int | None = flag(
+        None, "number of reader processes; default: depends on the input size"
     )
-    tokens: int = option(
-        256, "largest number of words and punctuation marks in a passage", main=True
-    )
-    search: str | None = option(None, "print the passages found for this text", main=True)
-    title: str = option("", "search only passages with this title", main=True)
-    k: int = option(5, "number of passages to print", main=True, flag="--k -k")
-    json: bool = option(False, "print everything as JSON instead of lines", main=True)
+    tokens: int = flag(256, "largest number of words and punctuation marks in a passage")
+    search: str | None = flag(None, "print the passages found for this text")
+    title: str = flag("", "search only passages with this title")
+    k: int = flag(5, "number of passages to print", flag="--k -k")
+    json: bool = flag(False, "print everything as JSON instead of lines")
 
 
 @with_options

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
 from sayso.later import later
-from sayso.options import option
+from sayso.options import flag
 from sayso.people.choices import LabelChoices
 from sayso.records import InputError
 
@@ -29,20 +29,15 @@ with later(__name__):  # loaded when somebody labels
 class LabelFlags(LabelChoices):
     """The flags of ``sayso label``."""
 
-    annotator: str = option("", "name of the person who labels; default: the page asks", main=True)
-    port: int | None = option(
-        None, "port of the page on this machine; default: from 8740", main=True
+    annotator: str = flag("", "name of the person who labels; default: the page asks")
+    port: int | None = flag(None, "port of the page on this machine; default: from 8740")
+    export: Path | None = flag(None, "write all labels to a .jsonl, .csv or .tsv file, and end")
+    import_: Path | None = flag(
+        None, "store the labels of such a file or of a sheet, and end", flag="--import"
     )
-    export: Path | None = option(
-        None, "write all labels to a .jsonl, .csv or .tsv file, and end", main=True
-    )
-    import_: Path | None = option(
-        None, "store the labels of such a file or of a sheet, and end", main=True, flag="--import"
-    )
-    sheet: Path | None = option(
+    sheet: Path | None = flag(
         None,
         "write the items of --annotator to a file to label in a spreadsheet, and end",
-        main=True,
     )
 
 
@@ -123,10 +118,8 @@ def _label(
 class AgreementFlags:
     """The flags of ``sayso agreement``."""
 
-    examples: int = option(
-        10, "number of items to show on which judge and people differ", main=True
-    )
-    json: bool = option(False, "print the result as JSON", main=True)
+    examples: int = flag(10, "number of items to show on which judge and people differ")
+    json: bool = flag(False, "print the result as JSON")
 
 
 @with_options

@@ -16,6 +16,7 @@ from sayso.options import (
     JudgingOptions,
     ModelOptions,
     SpendingOptions,
+    flag,
     like,
     option,
     part,
@@ -38,71 +39,58 @@ Position = Literal["last_prompt", "second_last_answer", "last_answer"]
 class ScoreFlags(ShownFlags, FigureFlags, ModelOptions):
     """The flags of ``sayso score``."""
 
-    out: Path | None = option(
-        None, "output file; default: FILE.scored next to the input", main=True
+    out: Path | None = flag(None, "output file; default: FILE.scored next to the input")
+    report: Path | None = flag(
+        None, "also write a page (.html): leaderboard, chart, examples, who agrees"
     )
-    report: Path | None = option(
-        None, "also write a page (.html): leaderboard, chart, examples, who agrees", main=True
+    force: bool = flag(
+        False, "overwrite a file at --out or --report that sayso score did not write"
     )
-    force: bool = option(
-        False, "overwrite a file at --out or --report that sayso score did not write", main=True
-    )
-    methods: str = option(
-        "", "names of scores, such as a,b; default: all that the file supports", main=True
-    )
-    columns: str = option("", "your column names: answer=response,gold=reference", main=True)
+    methods: str = flag("", "names of scores, such as a,b; default: all that the file supports")
+    columns: str = flag("", "your column names: answer=response,gold=reference")
     requests: Path | None = option(
         None, "for batch output: the batch's input file, which has the questions"
     )
-    golds: Path | None = option(
+    golds: Path | None = flag(
         None,
         "a file with the columns custom_id (or id) and gold, joined on the id; needed for batch "
         "output",
-        main=True,
     )
-    format: Format | None = option(
-        None, "format of the file, if sayso cannot tell it from the rows", main=True
-    )
-    model: str | None = option(
+    format: Format | None = flag(None, "format of the file, if sayso cannot tell it from the rows")
+    model: str | None = flag(
         None,
         "the model that gave the answers (hf:FOLDER, hf:HUB_ID, gguf:FILE or builtin); it computes"
         " their token probabilities, and generates nothing without --ask",
-        main=True,
     )
-    nli: str | None = option(
+    nli: str | None = flag(
         None,
         "what compares meanings: rules (offline), the folder or hub id of an NLI model, or "
         "llm:MODEL; default: microsoft/deberta-large-mnli if its weights are on this machine, else"
         " rules",
-        main=True,
     )
-    gold_metric: str = option(
+    gold_metric: str = flag(
         "rules",
         "what grades answers without a human verdict: rules, exact_match, contains, rouge_l, "
         "squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see the question), "
         "or file:NAME for a column of verdicts (1 or 0, true or false) or a log's own metric",
-        main=True,
     )
-    ask: bool = option(
+    ask: bool = flag(
         False,
         "ask --model (or an endpoint) how confident it is in each answer and whether the answer is"
         " true. This takes seven requests per row, or one with --methods verbalized_two_step; "
         "selfcheck_prompt takes one per sentence and sample",
-        main=True,
     )
-    panel: str = option(
+    panel: str = flag(
         "",
         "for the score judge_panel: models, such as a,b, that judge each answer without seeing the"
         " gold answer; one request per row and model",
-        main=True,
     )
-    examples: int = option(
+    examples: int = flag(
         0,
         "number of labeled rows shown to --model as examples for P(True) (the score p_true_few; "
         "the papers use 20). These rows get no p_true_few; 0: none",
-        main=True,
     )
-    prompt_folder: Path | None = option(None, "folder with your own prompts for --ask", main=True)
+    prompt_folder: Path | None = flag(None, "folder with your own prompts for --ask")
     layer: int = option(
         -1, "layer of the hidden state for P(IK): 0 is the embeddings, -1 the last layer"
     )
@@ -117,7 +105,7 @@ class ScoreFlags(ShownFlags, FigureFlags, ModelOptions):
     cache: Path | None = like(CacheOptions, "cache")
     max_cost: float | None = like(SpendingOptions, "max_cost")
     price: str | None = like(SpendingOptions, "price")
-    seed: int = option(0, "seed for resampling", main=True)
+    seed: int = flag(0, "seed for resampling")
     jobs: int | None = like(JudgingOptions, "jobs")
 
 

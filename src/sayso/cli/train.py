@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from sayso.cli.commands import with_options
 from sayso.harmless import printable
 from sayso.later import later
-from sayso.options import option
+from sayso.options import flag, option
 from sayso.records import InputError
 from sayso.train.config import TrainConfig, check_exported
 
@@ -28,26 +28,24 @@ with later(__name__):  # loaded when something is trained
 class TrainFlags:
     """Flags that decide no training: where everything is, what else is written, what is printed."""
 
-    out: Path | None = option(None, "output folder; default: next to the run", main=True)
-    export: Literal["trl", "llama-factory"] | None = option(
-        None, "write training data for another trainer, without training", main=True
+    out: Path | None = flag(None, "output folder; default: next to the run")
+    export: Literal["trl", "llama-factory"] | None = flag(
+        None, "write training data for another trainer, without training"
     )
-    sweep: Literal["xi"] | None = option(
-        None, "train once for each share of paragraphs, and compare the results", main=True
+    sweep: Literal["xi"] | None = flag(
+        None, "train once for each share of paragraphs, and compare the results"
     )
-    values: str = option(
-        "", "values of --sweep, such as 0.1,0.5,0.9; default: 0.1 to 0.9", main=True
-    )
+    values: str = flag("", "values of --sweep, such as 0.1,0.5,0.9; default: 0.1 to 0.9")
     data: str | None = option(None, "new location of the run's data file, if it was moved")
     model: str | None = option(None, "the run's model, if its name has changed")
     judge: str | None = option(
         None, "the run's judge, if its name has changed or it is at an address"
     )
     cache: Path | None = option(None, "folder of stored replies; default: the run's")
-    dry_run: bool = option(
-        False, "print how many samples the rows need, and what they cost; send nothing", main=True
+    dry_run: bool = flag(
+        False, "print how many samples the rows need, and what they cost; send nothing"
     )
-    json: bool = option(False, "print all results as JSON instead of the table", main=True)
+    json: bool = flag(False, "print all results as JSON instead of the table")
 
     def opened(self) -> dict[str, Any]:
         """Return how the run is opened and what is noted of the command."""
