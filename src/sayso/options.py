@@ -280,6 +280,30 @@ class RayOptions:
     )
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GradingOptions:
+    """How a file of answers is read, and what says which of them are right."""
+
+    columns: str | Mapping[str, str] = flag("", "your column names: answer=response,gold=reference")
+    golds: Path | None = flag(
+        None,
+        "a file with the columns custom_id (or id) and gold, joined on the id; needed for batch "
+        "output",
+    )
+    nli: str | None = flag(
+        None,
+        "what compares meanings: rules (offline), the folder or hub id of an NLI model, or "
+        "llm:MODEL; default: microsoft/deberta-large-mnli if its weights are on this machine, else"
+        " rules",
+    )
+    gold_metric: str = flag(
+        "rules",
+        "what grades answers without a human verdict: rules, exact_match, contains, rouge_l, "
+        "squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see the question), "
+        "or file:NAME for a column of verdicts (1 or 0, true or false) or a log's own metric",
+    )
+
+
 #: every kind of options of a run
 OPTIONS = (
     *(ModelOptions, AskingOptions, SpendingOptions, CacheOptions, JudgingOptions, QuestionOptions),

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from cyclopts import Parameter
-from rich.console import Console
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from sayso.cli.commands import with_options
 from sayso.cli.printing import print_json, print_note, safe_one_line
+from sayso.cli.progress import Bars
 from sayso.engines import open_model
 from sayso.options import flag
 from sayso.prompts import check_folder
@@ -148,11 +145,11 @@ def _excerpt(source: Path | None, flags: BuildFlags, table: Templates, fresh_aft
     plan = load_plan(flags.domains, tuple(filter(None, flags.languages.replace(",", " ").split())))
     texts(table, plan.languages[0])
     check_review(out, plan)
-    with _bar() as tell:
+    with Bars() as bars:
         if source is not None:
             reading = DumpReading(
                 flags.workers,
-                progress=lambda step: tell(
+                progress=lambda step: bars.doing(
                     f"{step.stage}: {step.done} of {step.parts} parts, "
                     f"{step.offset / 1e6:,.0f} MB, {step.lines:,} lines"
                 ),
@@ -163,7 +160,7 @@ def _excerpt(source: Path | None, flags: BuildFlags, table: Templates, fresh_aft
         replies = out / "scan" / "replies"
         with Service(flags.endpoint, replies, contact=flags.contact, tell=print_note) as service:
             return read_service(
-                service, plan, table, seed=flags.seed, fresh=fresh_after, progress=tell
+                service, plan, table, seed=flags.seed, fresh=fresh_after, progress=bars.doing
             )
 
 
@@ -181,21 +178,6 @@ def _check_out(out: Path) -> None:
             "choose "
             "another --out"
         )
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[str], None]]:
-    """Show one line on standard error where that is a terminal."""
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("{task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
-    ) as progress:
-        task = progress.add_task("reading", total=None)
-        yield lambda text: progress.update(task, description=safe_one_line(text))
 
 
 def _aspects(

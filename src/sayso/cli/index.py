@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from sayso import retrieval
 from sayso.cli.commands import with_options
 from sayso.cli.printing import print_json, print_note, safe_one_line
+from sayso.cli.progress import Bars
 from sayso.options import flag
 from sayso.records import InputError
 from sayso.retrieval.index import is_index
@@ -74,23 +73,11 @@ def index(
 
 
 def _build(source: str, flags: IndexFlags) -> retrieval.IndexInfo:
-    """Build with a bar on standard error where that is a terminal, and note what was left out."""
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[passages]}", style="dim"),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
-    ) as bars:
-        task = bars.add_task("index", total=None, passages="")
+    """Build an index, and note what was left out."""
+    with Bars() as bars:
 
         def move(done: float, total: float, passages: int) -> None:
-            count = f"{passages:,} passages"
-            bars.update(task, completed=int(done), total=int(total), passages=count)
+            bars.count("MB of the source", int(done / 1e6), int(total / 1e6))
 
         info = retrieval.build_index(
             source, flags.out, workers=flags.workers, tokens=flags.tokens, progress=move

@@ -13,6 +13,7 @@ from sayso.cli.flags import FigureFlags, ShownFlags
 from sayso.later import later
 from sayso.options import (
     CacheOptions,
+    GradingOptions,
     JudgingOptions,
     ModelOptions,
     SpendingOptions,
@@ -36,7 +37,7 @@ Position = Literal["last_prompt", "second_last_answer", "last_answer"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ScoreFlags(ShownFlags, FigureFlags, ModelOptions):
+class ScoreFlags(ShownFlags, FigureFlags, ModelOptions, GradingOptions):
     """The flags of ``sayso score``."""
 
     out: Path | None = flag(None, "output file; default: FILE.scored next to the input")
@@ -47,32 +48,14 @@ class ScoreFlags(ShownFlags, FigureFlags, ModelOptions):
         False, "overwrite a file at --out or --report that sayso score did not write"
     )
     methods: str = flag("", "names of scores, such as a,b; default: all that the file supports")
-    columns: str = flag("", "your column names: answer=response,gold=reference")
     requests: Path | None = option(
         None, "for batch output: the batch's input file, which has the questions"
-    )
-    golds: Path | None = flag(
-        None,
-        "a file with the columns custom_id (or id) and gold, joined on the id; needed for batch "
-        "output",
     )
     format: Format | None = flag(None, "format of the file, if sayso cannot tell it from the rows")
     model: str | None = flag(
         None,
         "the model that gave the answers (hf:FOLDER, hf:HUB_ID, gguf:FILE or builtin); it computes"
         " their token probabilities, and generates nothing without --ask",
-    )
-    nli: str | None = flag(
-        None,
-        "what compares meanings: rules (offline), the folder or hub id of an NLI model, or "
-        "llm:MODEL; default: microsoft/deberta-large-mnli if its weights are on this machine, else"
-        " rules",
-    )
-    gold_metric: str = flag(
-        "rules",
-        "what grades answers without a human verdict: rules, exact_match, contains, rouge_l, "
-        "squad_f1, squad_em, bert_score, llm:MODEL, llm_blind:MODEL (does not see the question), "
-        "or file:NAME for a column of verdicts (1 or 0, true or false) or a log's own metric",
     )
     ask: bool = flag(
         False,
@@ -142,38 +125,30 @@ def score(
     _print(result, flags)
 
 
+#: flags that are keywords of :func:`sayso.score_files.score.score_file` too
+KEYWORDS = (
+    *("out", "report", "force", "requests", "golds", "model", "nli", "gold_metric", "ask"),
+    *("examples", "token_level", "cache", "max_cost", "price", "seed", "jobs"),
+)
+
+
 def _scored(file: Path, flags: ScoreFlags) -> FileScores:
     total = scoring.row_count(file)
     with progress.Bars() as bars:
         return scoring.score_file(
             file,
-            flags.out,
-            [name.strip() for name in flags.methods.split(",") if name.strip()] or None,
-            model=flags.model,
-            nli=flags.nli,
-            gold_metric=flags.gold_metric,
-            columns=columns.columns_of(flags.columns),
-            requests=flags.requests,
-            golds=flags.golds,
+            methods=flags.methods or None,
+            columns=columns.columns_of(str(flags.columns)),
             kind=flags.format,
-            token_level=flags.token_level,
             strict=not flags.lax,
             condition=not flags.unconditioned,
-            ask=flags.ask,
-            examples=flags.examples,
             panel=[name.strip() for name in flags.panel.split(",") if name.strip()],
             prompts=flags.prompt_folder,
-            report=flags.report,
             figures=flags.files,
             place=scoring.StatePlace(flags.layer, flags.position),
-            cache=flags.cache,
-            price=flags.price,
-            max_cost=flags.max_cost,
-            seed=flags.seed,
-            force=flags.force,
             opening=part(ModelOptions, flags),
-            jobs=flags.jobs,
             tell=(lambda done: bars.count("rows", done, total)) if total else None,
+            **{name: getattr(flags, name) for name in KEYWORDS},
         )
 
 

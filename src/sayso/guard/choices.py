@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from sayso.options import CacheOptions, flag, like
+from sayso.options import CacheOptions, GradingOptions, flag, like
 
 
 @dataclasses.dataclass(frozen=True)
-class Selection:
+class Selection(GradingOptions):
     """Which answers and scores are taken, and by whom they are labeled."""
 
     score: str = flag(
@@ -30,19 +30,11 @@ class Selection:
         "of a file whose rows are claims: the column that names the text of each; a text is wrong "
         "if one of its kept claims is",
     )
-    columns: str | Mapping[str, str] = flag("", "your column names: answer=response,gold=reference")
-    golds: Path | None = flag(None, "a file with the columns id and gold, joined on the id")
-    gold_metric: str = flag(
-        "rules",
-        "what labels answers without a human verdict: rules, exact_match, llm:MODEL, or file:NAME "
-        "for a column of verdicts (as in sayso score)",
-    )
     labeled_by: Literal["people", "judge"] | None = flag(
         None,
         "of a run: whose verdicts count; default: people where they labeled a random sample (sayso"
         " label), else the judge",
     )
-    nli: str | None = flag(None, "what compares meanings: rules, an NLI model, or llm:MODEL")
     seed: int = flag(0, "seed of the halves and draws of labels")
     cache: Path | None = like(CacheOptions, "cache")
 
