@@ -15,7 +15,6 @@ from typing import Any
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     Task,
@@ -37,21 +36,15 @@ SOME = 0.05
 FEW = 2
 
 
-class _Counted(MofNCompleteColumn):
-    """How much is done of how much; nothing where that is not counted."""
+class _HowFar(ProgressColumn):
+    """How much is done of how much, how fast, how long still, and what it cost."""
 
     def render(self, task: Task) -> Text:
-        """Return both numbers."""
-        return super().render(task) if task.total is not None else Text("")
-
-
-class _Pace(ProgressColumn):
-    """How fast, and how long still, from what was answered since the stage began."""
-
-    def render(self, task: Task) -> Text:
-        """Return both, once something was answered."""
+        """Return what is known of them."""
         stage: _Stage = task.fields["stage"]
-        return Text(stage.pace(time.monotonic()), "dim")
+        counted = "" if task.total is None else f"{task.completed:.0f}/{task.total:.0f}"
+        told = Text("  ".join(filter(None, (stage.pace(time.monotonic()), stage.spent))), "dim")
+        return Text(f"{counted} ").append_text(told)
 
 
 def pace(
@@ -118,16 +111,12 @@ class Bars:
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            _Counted(),
-            _Pace(),
-            TextColumn("{task.fields[spent]}", style="dim"),
+            _HowFar(),
             console=console,
             disable=not console.is_terminal,
             transient=True,
         )
         self._task: TaskID | None = None
-        self._tokens = 0
-        self._dollars: float | None = 0.0
 
     def __enter__(self) -> Bars:
         if threading.current_thread() is threading.main_thread():
@@ -153,35 +142,30 @@ class Bars:
     def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
         """Show a new bar; without a terminal, one line. One question alone is no stage."""
         self._remote = remote
-        self._tokens, self._dollars = 0, 0.0
         self._task, self._stage = None, None
         self._show_doing("")
         if total <= 1:
             return
         self._stage = _Stage(stage, total, done, time.monotonic())
         if self._bars.disable:
-            self.note(_start_text(stage, total, done))
-        self._task = self._bars.add_task(
-            stage, total=total, completed=done, stage=self._stage, spent=""
-        )
+            kept = f", {'all' if done == total else f'{done:,}'} from the cache" if done else ""
+            self.note(f"{stage}: {total:,} requests{kept}")
+        self._task = self._bars.add_task(stage, total=total, completed=done, stage=self._stage)
 
     def advance(self, stage: str, reply: Generation, paid: float | None) -> None:
         """Move it."""
         if self._task is None or self._stage is None:
             return
         self._stage.advance(time.monotonic())
-        self._tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
-        self._dollars = add(self._dollars, paid)
-        spent = f"{self._tokens:,} tokens"
-        if self._dollars:  # neither 0 nor unknown
-            spent += f" {dollars(self._dollars)}"
-        self._bars.update(self._task, advance=1, spent=spent)
+        self._stage.tokens += reply.usage.prompt_tokens + reply.usage.completion_tokens
+        self._stage.dollars = add(self._stage.dollars, paid)
+        self._bars.update(self._task, advance=1)
 
     def count(self, stage: str, done: int, total: int) -> None:
         """Show how much is done of what asks nobody."""
         if self._stage is None or self._stage.name != stage:
             self._stage = _Stage(stage, total, 0, time.monotonic())
-            self._task = self._bars.add_task(stage, total=total, stage=self._stage, spent="")
+            self._task = self._bars.add_task(stage, total=total, stage=self._stage)
         self._stage.total = max(total, done)
         self._stage.advance(time.monotonic(), done - self._stage.answered)
         if self._task is not None:
@@ -200,9 +184,8 @@ class Bars:
             self._bars.remove_task(self._waiting)
             self._waiting = None
         if what and self._idle:
-            self._waiting = self._bars.add_task(
-                what, total=None, stage=_Stage(what, 0, 0, time.monotonic()), spent=""
-            )
+            waiting = _Stage(what, 0, 0, time.monotonic())
+            self._waiting = self._bars.add_task(what, total=None, stage=waiting)
 
     def end(self, stage: str) -> None:
         """Leave the bar as it is."""
@@ -259,6 +242,8 @@ class _Stage:
     last: float = 0.0
     longest: float = 0.0
     ended: float | None = None
+    tokens: int = 0
+    dollars: float | None = 0.0
     marks: deque[tuple[float, int]] = dataclasses.field(default_factory=lambda: deque([(0.0, 0)]))
 
     def advance(self, now: float, count: int = 1) -> None:
@@ -284,6 +269,12 @@ class _Stage:
         idle = seconds - self.last
         return pace(self.answered, left, seconds, (half, before), idle, self.longest)
 
+    @property
+    def spent(self) -> str:
+        """The tokens so far, and what they cost; "" where none is counted."""
+        paid = f" {dollars(self.dollars)}" if self.dollars else ""  # neither 0 nor unknown
+        return f"{self.tokens:,} tokens{paid}" if self.tokens else ""
+
     def text(self, now: float) -> str:
         """Return how far it is."""
         done, seconds = self.cached + self.answered, now - self.began
@@ -291,18 +282,9 @@ class _Stage:
         return f"{self.name}: {done:,} of {self.total:,}, {how}"
 
 
-def _start_text(stage: str, total: int, done: int) -> str:
-    """Return how much a stage asks, and how much of it is in the cache."""
-    kept = f", {'all' if done == total else f'{done:,}'} from the cache" if done else ""
-    return f"{stage}: {total:,} requests{kept}"
-
-
 def _pending_text(number: int | None) -> str:
     """Return what is waited for; ``None``: an unknown number of answers."""
-    if number is None:
-        return "waiting for the requests already sent (they are paid for)"
     if number == 0:
         return "no request is in flight"
-    if number == 1:
-        return "waiting for 1 request already sent (it is paid for)"
-    return f"waiting for {number:,} requests already sent (they are paid for)"
+    count = "the requests" if number is None else f"{number:,} request{'s' * (number != 1)}"
+    return f"waiting for {count} already sent ({'it is' if number == 1 else 'they are'} paid for)"
