@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -127,24 +125,6 @@ def test_a_folder_that_is_no_model(capsys: pytest.CaptureFixture[str], tmp_path:
     assert str(tmp_path) in refused(["run", "uncle", "--model", f"hf:{tmp_path}"], capsys)
 
 
-def test_an_unknown_setting_in_a_config_file(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("c.yaml").write_text("probe: {kay: 3}\n")
-    assert "kay" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
-    Path("c.yaml").write_text("- a list\n")
-    assert "expected a mapping" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
-    Path("c.yaml").write_text("1: 2\n")
-    assert "the key 1 is not" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
-    Path("c.yaml").write_text("probe: &p {k: *p}\n")
-    assert "&p is an anchor" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
-    Path("c.yaml").write_text('cache: "a\\0b"\n')
-    assert "NUL" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
-    Path("c.yaml").write_text("a: [\n")
-    assert "is not YAML" in refused(["run", "uncle", "--config", "c.yaml"], capsys)
-
-
 def test_measure_repeats_the_run_and_takes_its_settings(
     finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -177,16 +157,6 @@ def test_measure_takes_the_runs_settings_wherever_its_name_stands(
         assert cli.execute(["measure", *argv]) == 0
         signatures = {e["signature"] for e in json.loads(capsys.readouterr().out)}
         assert all("ci:entity-123" in signature for signature in signatures)
-
-
-def test_a_fraction_in_a_config_file_is_not_rounded_either(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("c.yaml").write_text("limit: 2.5\n")
-    assert "limit is 2.5; expected a whole number" in refused(
-        ["run", "uncle", "--config", "c.yaml"], capsys
-    )
 
 
 def test_help_of_measure_shows_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -328,22 +298,3 @@ def test_interrupting_says_that_it_goes_on(
     monkeypatch.setattr(cli.commands, "without_old_flags", interrupt)
     assert cli.execute(["run"]) == 130
     assert "run the same command to resume" in capsys.readouterr().err
-
-
-def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "sayso", "--help"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Usage: sayso" in done.stdout
-    for words in (
-        ["run"],
-        ["run", "uncle"],
-        ["measure"],
-        ["report"],
-        ["compare"],
-        ["check"],
-        ["judge-check"],
-    ):
-        assert cli.execute([*words, "--help"]) == 0
-        assert "Usage: sayso" in capsys.readouterr().out

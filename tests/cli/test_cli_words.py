@@ -58,20 +58,6 @@ def test_a_name_is_told_with_those_that_there_are(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("argv", "told"),
-    [
-        (["--limit", "x"], "limit is 'x'; expected a whole number"),
-        (["--max-cost", "much"], "max_cost is 'much'; expected a number"),
-    ],
-)
-def test_a_value_of_another_kind_has_no_python_in_its_message(
-    argv: list[str], told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert execute(["run", "uncle", *argv]) == 2
-    assert capsys.readouterr().err == f"sayso: {told}\n"
-
-
 def test_a_file_in_the_place_of_a_folder(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,12 +77,6 @@ def test_a_file_in_the_place_of_a_folder(
         assert "a file has the name of a folder that is needed" in said.splitlines()[-1], argv
         assert "exists" not in said
         assert "Not a dir" not in said
-
-
-@pytest.mark.parametrize("argv", [["run", "uncle"], ["data", "show"], ["compare"], ["report"]])
-def test_help_has_no_python_in_it(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute([*argv, "--help"]) == 0
-    assert "()" not in capsys.readouterr().out.replace("\u2502", "")
 
 
 def test_a_misspelt_protocol_is_told_in_python_too(tmp_path: Path) -> None:
