@@ -367,7 +367,7 @@ def option_names(*kinds: type, use: Use | None = None) -> tuple[str, ...]:
 
 def part(kind: type[Options], of: Any) -> Options:
     """Return the options of one kind that a job, or the flags of a command, have."""
-    return kind(**{name: getattr(of, name) for name in option_names(kind)})
+    return kind(**{name: getattr(of, name) for name in option_names(kind) if hasattr(of, name)})
 
 
 def as_dict(settings: Any) -> dict[str, Value]:
@@ -558,16 +558,9 @@ def _flattened(
 
 def _meant(name: str, known: Sequence[str]) -> str:
     """Return the names that an unknown one may stand for, as the end of a question; or nothing."""
-    group, _, last = name.rpartition(".")
-    inside = [n for n in known if group and n.startswith(f"{group}.")]
-    ends = {n: n.rpartition(".")[2] for n in inside or known}
-    near = get_close_matches(last, list(ends.values()), n=1)
-    meant = (
-        [n for n in known if n.startswith(f"{name}.") or n.rpartition(".")[2] == last]
-        or [n for n, end in ends.items() if end in near]
-        or inside
-        or get_close_matches(name, known, n=1)
-    )
+    last = name.rpartition(".")[2]
+    meant = [n for n in known if n.startswith(f"{name}.") or n.rpartition(".")[2] == last]
+    meant = meant or get_close_matches(name, known, n=1)
     return " or ".join(filter(None, (", ".join(meant[:-1]), *meant[-1:])))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -22,8 +22,6 @@ from sayso.options import (
 )
 from sayso.records import InputError
 
-if TYPE_CHECKING:
-    from sayso.runs.judge import JudgeOptions
 with later(__name__):  # loaded when something is checked
     from sayso.checks import judge as judges
     from sayso.checks import model as models
@@ -41,10 +39,6 @@ class CheckFlags(ModelOptions):
 
     json: bool = flag(False, "print the findings as JSON")
     price: str | None = like(SpendingOptions, "price")
-
-    def options(self, model: str) -> dict[str, object]:
-        """Return how a model is opened. Raises InputError for a flag that is not for its kind."""
-        return costs.model_options(model, part(ModelOptions, self), price=self.price)
 
 
 @with_options
@@ -65,8 +59,9 @@ def check(
     Draws about 440 times, mostly one token: some 40 calls where a call gives several draws.
     Nothing comes from the cache.
     """
+    opening = costs.model_options(model, part(ModelOptions, flags), price=flags.price)
     with progress.Bars() as bars:
-        result = models.check(model, flags.options(model), bars)
+        result = models.check(model, opening, bars)
     if flags.json:
         print(plain_json(models.check_json(result)))
     else:
@@ -104,17 +99,12 @@ class JudgeFlags(JudgingOptions):
     patience: float | None = like(ModelOptions, "patience")
 
     @property
-    def options(self) -> JudgeOptions:
+    def options(self) -> judge_options.JudgeOptions:
         """How the judge judges."""
         folder = self.cache or cache.default_cache_folder() if self.batch_files else None
         return judge_options.JudgeOptions(
             **dataclasses.asdict(part(JudgingOptions, self)),
-            opening=ModelOptions(
-                device=self.device,
-                concurrency=self.concurrency,
-                timeout=self.timeout,
-                patience=self.patience,
-            ),
+            opening=part(ModelOptions, self),
             prompt_folder=str(self.prompt_folder or ""),
             batches=str(folder / "batches") if folder else None,
         )

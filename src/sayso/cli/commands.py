@@ -172,27 +172,25 @@ def _chosen(
 
     Raises InputError.
     """
-    chosen: dict[str, Any] = {}
+    named, chosen = _named(fields), dict[str, Any]()
     if file is not None:
         if not file:
             raise InputError("--config: expected the name of a YAML file")
         place = f"--config {file}"
+        read_in = read_yaml(Path(file), place)
         try:
-            read_in = spelled_out(read_yaml(Path(file), place), _names(fields))
-            for name, value in read_in.items():
-                field = fields[_names(fields)[name]]
+            for name, value in spelled_out(read_in, named).items():
+                field = named[name]
                 if value is not None:
                     chosen[field.name] = read_value(field.name, field.hint, value, typed=True)
         except InputError as error:
-            text = str(error)
-            raise InputError(text if text.startswith(place) else f"{place}: {text}") from None
+            raise InputError(f"{place}: {error}") from None
     typed = dict(flags)
     for one in sets:
         name, equals, text = (part.strip() for part in one.partition("="))
         if not name or not equals:
             raise InputError(f"--set {one!r:.80}: expected NAME=VALUE, such as --set seed=1")
-        (name,) = spelled_out({name: text}, _names(fields))
-        field = fields[_names(fields)[name]]
+        field = named[next(iter(spelled_out({name: text}, named)))]
         values = [part.strip() for part in text.split(",")] if field.is_list else text
         if field.is_list and isinstance(typed.get(field.name), list | tuple):
             values = [*typed[field.name], *values]
@@ -202,10 +200,10 @@ def _chosen(
     return chosen | typed
 
 
-def _names(fields: Mapping[str, OptionField]) -> dict[str, str]:
-    """Return the names that fields have and had, and what each is called now."""
-    olds = {field.about["old"]: name for name, field in fields.items() if field.about["old"]}
-    return {**olds, **{name: name for name in fields}}
+def _named(fields: Mapping[str, OptionField]) -> dict[str, OptionField]:
+    """Return fields by the names that they have and had."""
+    olds = {field.about["old"]: field for field in fields.values() if field.about["old"]}
+    return {**olds, **fields}
 
 
 def without_old_flags(words: Sequence[str], fields: Mapping[str, OptionField]) -> list[str]:
@@ -213,25 +211,20 @@ def without_old_flags(words: Sequence[str], fields: Mapping[str, OptionField]) -
 
     A flag that is a setting now is ``--set NAME=VALUE``, one that has another name that flag.
     """
-    names, left, typed = _names(fields), list(words), list[str]()
-    while left:
+    named, left, typed = _named(fields), list(words), list[str]()
+    while left and left[0] != "--":
         word = left.pop(0)
         flag, equals, value = word.partition("=")
-        name = flag.removeprefix("--").replace("-", "_")
-        negated = name not in names and names.get(name.removeprefix("no_"))
-        field = fields.get(negated or names.get(name, ""))
-        if word == "--":
-            return [*typed, word, *left]
-        if not flag.startswith("--") or field is None:
+        name = flag.removeprefix("--").replace("-", "_") if flag.startswith("--") else ""
+        field = named.get(name) or named.get(name.removeprefix("no_"))
+        if field is None or (field.about["main"] and name != field.about["old"]):
             typed.append(word)
-        elif field.about["main"] and name == field.about["old"]:
+        elif field.about["main"]:
             tell(f"{flag} is now {field.flag}")
             typed.append(f"{field.flag}{equals}{value}")
-        elif field.about["main"]:
-            typed.append(word)
         else:
             if bool in (field.hint, *get_args(field.hint)):
-                value = value or ("false" if negated else "true")
+                value = value or ("true" if name in named else "false")
             elif not equals:
                 if not left:
                     raise InputError(f"{flag}: expected a value")
@@ -240,7 +233,7 @@ def without_old_flags(words: Sequence[str], fields: Mapping[str, OptionField]) -
                     value += f",{left.pop(0)}"
             tell(f"{flag} is now a setting: --set {field.name}={value}")
             typed += ["--set", f"{field.name}={value}"]
-    return typed
+    return [*typed, *left]
 
 
 def print_settings(fields: Mapping[str, OptionField]) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -29,9 +29,6 @@ from sayso.options import (
 )
 from sayso.records import InputError
 
-if TYPE_CHECKING:
-    from sayso.report.formats import Wanted
-    from sayso.runs.job import Job
 with later(__name__):  # loaded when a command is carried out
     from sayso.datasets import own_table
     from sayso.report import formats
@@ -66,7 +63,7 @@ class FigureFlags:
     )
 
     @property
-    def files(self) -> Wanted:
+    def files(self) -> formats.Wanted:
         """Return which files of figures are wanted. Raises InputError."""
         return formats.wanted(self.figures, self.figure_width)
 
@@ -138,7 +135,7 @@ class RunFlags(
         "endpoint",
     )
 
-    def job(self, protocol: str, options: Any) -> Job:
+    def job(self, protocol: str, options: Any) -> jobs.Job:
         """Return the job that these flags describe."""
         if self.logprobs is not None and not self.answers:
             raise InputError("logprobs is only for --answers; leave it out")
@@ -154,7 +151,7 @@ class RunFlags(
             command=shlex.join(["sayso", *sys.argv[1:]]),
         )
 
-    def recorded_jobs(self, protocol: str, options: Any) -> list[Job]:
+    def recorded_jobs(self, protocol: str, options: Any) -> list[jobs.Job]:
         """Return a job for each model in the files of answers. Raises InputError."""
         if self.data:
             raise InputError("--answers replaces --data: leave --data out")

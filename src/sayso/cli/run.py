@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import cyclopts
 from cyclopts import Parameter
@@ -30,8 +30,6 @@ from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol
 from sayso.records import InputError
 
-if TYPE_CHECKING:
-    from sayso.assertions.check import CheckedAssertions
 with later(__name__):
     from sayso.assertions import check as checking
     from sayso.assertions import written
@@ -185,7 +183,7 @@ def _decide(
     """
     strict = flags.strict
 
-    def files(done: CheckedAssertions) -> Iterator[tuple[Path, str, str]]:
+    def files(done: checking.CheckedAssertions) -> Iterator[tuple[Path, str, str]]:
         if flags.junit is not None:
             yield flags.junit, written.junit_of(done, strict=strict), "--junit"
         if flags.markdown is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -23,8 +23,6 @@ from sayso.options import (
     part,
 )
 
-if TYPE_CHECKING:
-    from sayso.score_files.score import FileScores
 with later(__name__):  # loaded when a file is scored
     from sayso.cli import printing, progress
     from sayso.datasets import columns
@@ -132,7 +130,7 @@ KEYWORDS = (
 )
 
 
-def _scored(file: Path, flags: ScoreFlags) -> FileScores:
+def _scored(file: Path, flags: ScoreFlags) -> scoring.FileScores:
     total = scoring.row_count(file)
     with progress.Bars() as bars:
         return scoring.score_file(
@@ -152,7 +150,7 @@ def _scored(file: Path, flags: ScoreFlags) -> FileScores:
         )
 
 
-def _print(result: FileScores, flags: ScoreFlags) -> None:
+def _print(result: scoring.FileScores, flags: ScoreFlags) -> None:
     """Print which scores there are, the leaderboard, and what was written."""
     console = printing.terminal()
     page.render_scores(console, result.rows, result.values, result.missing, verbose=flags.verbose)

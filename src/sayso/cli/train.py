@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
-from sayso.harmless import printable
 from sayso.later import later
 from sayso.options import flag, option
 from sayso.records import InputError
@@ -73,9 +72,7 @@ def train(
     """
     if flags.export:
         check_exported(config)
-    if flags.sweep or flags.values:
-        _sweep(run, config, flags)
-        return
+    swept = _swept_values(flags)
     if flags.dry_run:
         job, data, paragraphs, evidence = training.planned_draws(
             run, config, export=flags.export or "", **flags.opened()
@@ -84,13 +81,14 @@ def train(
         print(numbers.json_text(plan) if flags.json else dry_run.plan_text(plan))
         return
     with progress.Bars(idle=False) as bars:
-        folder, done = training.fit(
-            run, flags.out, config, export=flags.export or "", progress=bars, say=_say,
-            **flags.opened(),
-        )  # fmt: skip
-    page = report.write_training_page(folder) if done.cells else None
+        how = {"progress": bars, "say": printing.tell, **flags.opened()}
+        if swept is not None:
+            folder, done = training.sweep(run, flags.out, config, values=swept, **how)
+        else:
+            folder, done = training.fit(run, flags.out, config, export=flags.export or "", **how)
+    page = report.write_training_page(folder, done) if done.cells else None
     if flags.json:
-        print(numbers.json_text(done))
+        print(numbers.json_text(done.sweep or done))
         return
     console = printing.terminal()
     report.render_training(done, console, page)
@@ -99,9 +97,12 @@ def train(
     print(f"sayso: everything is in {folder}")
 
 
-def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
+def _swept_values(flags: TrainFlags) -> list[float] | None:
+    """Return the values of a sweep, none for its own; ``None`` for one training. InputError."""
     if flags.sweep is None:
-        raise InputError("--values needs --sweep: add --sweep xi")
+        if flags.values:
+            raise InputError("--values needs --sweep: add --sweep xi")
+        return None
     if flags.export:
         raise InputError(
             "--export writes the rows of one training, not of a sweep: leave "
@@ -110,23 +111,8 @@ def _sweep(run: Path, config: TrainConfig, flags: TrainFlags) -> None:
     if flags.dry_run:
         raise InputError("--dry-run covers one training, not a sweep: leave --sweep out")
     try:
-        grid = [float(value) for value in flags.values.split(",") if value.strip()]
+        return [float(value) for value in flags.values.split(",") if value.strip()]
     except ValueError:
         raise InputError(
             f"--values {flags.values!r}: expected numbers such as 0.1,0.5,0.9"
         ) from None
-    with progress.Bars(idle=False) as bars:
-        folder, swept = training.sweep(
-            run, flags.out, config, values=grid, progress=bars, say=_say, **flags.opened(),
-        )  # fmt: skip
-    page = report.write_training_page(folder, swept)
-    if flags.json:
-        print(numbers.json_text(swept.sweep))
-        return
-    report.render_training(swept, printing.terminal(), page)
-    print(f"sayso: everything is in {folder}")
-
-
-def _say(text: str) -> None:
-    """Tell on stderr how far it is."""
-    print("sayso:", printable(text), file=sys.stderr)
