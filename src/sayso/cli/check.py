@@ -67,9 +67,7 @@ def check(
     else:
         models.render_check(result, printing.terminal())
     few = outcome.few_answers(result.requests, result.failed)
-    if few:
-        printing.tell(few)
-    return 1 if few else 0
+    return printing.exit_code([few] if few else [])
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -44,16 +44,6 @@ data_app = cyclopts.App(
         "sayso data list", "sayso data show uncle", "sayso data check file:mine.jsonl"
     ),
 )
-data_app.command(
-    "sayso.cli.data:list_sets",
-    name="list",
-    help="List the question sets with content, license, suitable protocols and hub id.",
-)
-data_app.command(
-    "sayso.cli.data:show",
-    name="show",
-    help="Show the first questions of a set with their gold answers, as a run would ask them.",
-)
 
 #: findings of a kind that are printed
 SHOWN = 5
@@ -191,6 +181,7 @@ def _wrong(run: Path) -> tuple[str, dict[str, str]]:
     return base, {one.question: one.text for one in answers if one.id in wrong}
 
 
+@data_app.command(name="list")
 @with_options
 def list_sets(*, flags: ListFlags) -> None:
     """List the question sets with content, size, license, suitable protocols and hub id."""
@@ -213,6 +204,7 @@ def list_sets(*, flags: ListFlags) -> None:
             print(f"{'':{width}}  {entry.notes}")
 
 
+@data_app.command(name="show")
 @with_options
 def show(
     data: Annotated[

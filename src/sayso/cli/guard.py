@@ -32,15 +32,6 @@ guard_app = cyclopts.App(
         "sayso guard fit answers.jsonl --score perplexity",
     ),
 )
-guard_app.command(
-    "sayso.cli.guard:fit",
-    name="fit",
-    help="Find the loosest limit whose error rate can be promised, and write guard.json.",
-    help_epilogue=help_examples(
-        "sayso guard fit runs/first --max-error .05 --confidence .95",
-        "sayso guard fit answers.jsonl --where model=palm --score verbalized",
-    ),
-)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,6 +41,13 @@ class GuardFlags(Selection, GuardChoices):
     json: bool = flag(False, "print everything as JSON instead of tables")
 
 
+@guard_app.command(
+    name="fit",
+    help_epilogue=help_examples(
+        "sayso guard fit runs/first --max-error .05 --confidence .95",
+        "sayso guard fit answers.jsonl --where model=palm --score verbalized",
+    ),
+)
 @with_options
 def fit(
     source: Annotated[
@@ -63,7 +61,7 @@ def fit(
     *,
     flags: GuardFlags,
 ) -> int:
-    """Find the loosest limit on a score whose error rate can be promised.
+    """Find the loosest limit whose error rate can be promised, and write guard.json.
 
     Exit code 0: a limit, written to guard.json; 1: the score is no better than answering nothing;
     3: no limit can be promised with so many labels; 2: the input cannot be used.

@@ -34,6 +34,14 @@ def tell(text: str) -> None:
     print("sayso:", safe_one_line(text), file=sys.stderr)
 
 
+def exit_code(lost: Sequence[str]) -> int:
+    """Return the exit code of runs of which some ``lost`` most answers: 1, with what to do."""
+    if not lost:
+        return 0
+    tell(lost[0] + (f" (likewise in {len(lost) - 1:,} more)" if len(lost) > 1 else ""))
+    return 1
+
+
 def safe_one_line(text: str) -> str:
     """Return one line without anything that a terminal would obey, and without secrets."""
     return printable(redact(" ".join(text.split())))

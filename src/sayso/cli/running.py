@@ -17,7 +17,14 @@ from rich.console import Console
 
 from sayso import report as reports
 from sayso.cli.flags import CompareFlags, FigureFlags, RunFlags, ShownFlags
-from sayso.cli.printing import PILOT, note_figures, print_note, tell, wants_pilot
+from sayso.cli.printing import (
+    PILOT,
+    exit_code,
+    note_figures,
+    print_note,
+    tell,
+    wants_pilot,
+)
 from sayso.cli.progress import Bars
 from sayso.harmless import line
 from sayso.later import later
@@ -60,7 +67,9 @@ def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:
     jobs = _jobs_of(common, plan, options)
     several = len(jobs) > 1
     if several:
-        _check_several(common)
+        _check_out(common.out, "model")
+        if common.name:
+            raise InputError("--name is for one model, and the files hold several; leave it out")
     if common.dry_run or common.pilot:
         _price({_on_record(job)[0]: job for job in jobs}, common, named=False)
         return 0
@@ -72,7 +81,8 @@ def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:
 
 def run_every(common: RunFlags) -> int:
     """Run every protocol; return the exit code."""
-    _check_folder(common.out)
+    _check_out(common.out, "protocol")
+    _check_free(common.out)
     if common.answers:
         return _run_all_answers(common)
     tell(f"running {', '.join(PROTOCOLS)}")
@@ -113,15 +123,13 @@ def _on_record(job: Job) -> tuple[str, int]:
 
 
 def _exit_code(done: Sequence[Result]) -> int:
-    """Return the exit code of finished runs: 1, with a line, where most answers of one are lost."""
+    """Return the exit code of finished runs."""
     again = (
         ": the numbers cover only the answers that came; run the same command to ask for the rest"
     )
-    lost = [few for r in done if (few := lost_answers(r.manifest, r.estimates, again))]
-    if lost:
-        of = f" (likewise in {len(lost):,} of {len(done):,} runs)" if len(done) > 1 else ""
-        tell(f"{lost[0]}{of}")
-    return 1 if lost else 0
+    return exit_code(
+        list(filter(None, (lost_answers(r.manifest, r.estimates, again) for r in done)))
+    )
 
 
 def _run_jobs(
@@ -156,14 +164,13 @@ def _run_jobs(
     return done, [str(one) for one in left_out]
 
 
-def _check_several(common: RunFlags) -> None:
-    """Refuse what is for one run only where the files hold several models. Raises InputError."""
-    if common.name:
-        raise InputError("--name is for one model, and the files hold several; leave it out")
-    if common.out is not None and RunFolder.exists(common.out):
+def _check_out(out: Path | None, owner: str) -> None:
+    """Refuse a run folder as the folder of several runs: theirs would lie inside it."""
+    if out is not None and RunFolder.exists(out):
+        held = ", ".join(RunFolder.open(out).read_manifest().protocols)
         raise InputError(
-            f"{common.out}: contains a run, but every model needs its own folder in --out; choose "
-            "another --out"
+            f"{out}: contains a run of {held}, but every {owner} needs its own folder in --out; "
+            f"choose another --out, or resume that run: sayso run {held}"
         )
 
 
@@ -283,22 +290,19 @@ def _show_runs(done: Sequence[Result], out: Path | None, *, json: bool) -> None:
 INDEX = "index.html"
 
 
-def _check_folder(out: Path | None) -> None:
-    """Refuse a run folder as the folder of several runs: theirs would lie inside it."""
-    if out is not None and RunFolder.exists(out):
-        held = ", ".join(RunFolder.open(out).read_manifest().protocols)
+def _check_free(out: Path | None) -> None:
+    """Refuse a folder with files of somebody else, where runs and a page over them are to be."""
+    strange = [
+        file.name
+        for file in (out.iterdir() if out is not None and out.is_dir() else ())
+        if file.is_file() and file.name != INDEX
+    ]
+    if strange:
         raise InputError(
-            f"{out}: contains a run of {held}, but every protocol needs its own folder in --out; "
-            f"choose another --out, or resume that run: sayso run {held}"
+            f"{out} is not empty and is not a folder of runs (it contains {min(strange)!r}): "
+            "choose "
+            "another --out"
         )
-    if out is not None and out.is_dir():
-        strange = [file.name for file in out.iterdir() if file.is_file() and file.name != INDEX]
-        if strange:
-            raise InputError(
-                f"{out} is not empty and is not a folder of runs (it contains {min(strange)!r}): "
-                "choose "
-                "another --out"
-            )
 
 
 def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) -> None:

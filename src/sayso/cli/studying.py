@@ -6,7 +6,7 @@ import dataclasses
 import json
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,13 @@ import msgspec
 from rich.console import Console
 
 from sayso.cli.flags import StudyFlags, StudyKeys
-from sayso.cli.printing import PILOT, note_figures, print_note, tell, wants_pilot
+from sayso.cli.printing import (
+    PILOT,
+    exit_code,
+    note_figures,
+    print_note,
+    wants_pilot,
+)
 from sayso.cli.progress import Bars
 from sayso.options import fields_of, read_value
 from sayso.records import InputError, content_id
@@ -60,6 +66,8 @@ def study(sources: Sequence[Path], flags: StudyFlags, settings: Mapping[str, Any
     flags = dataclasses.replace(flags, layout=layout)
     check_layouts(flags.layout)
     files = flags.files
+    counting = {name: getattr(flags, name) for name in ("resamples", "allow", "raw")}
+    counting["seed"] = keys.get("seed", 0)
     grid = _grid(sources, flags, keys)
     if grid is not None:
         check_possible(grid, flags.layout)
@@ -67,7 +75,7 @@ def study(sources: Sequence[Path], flags: StudyFlags, settings: Mapping[str, Any
         own = [s for s in sources if (s / STATE).is_file()]
         other = Path("studies") / content_id(sorted(map(str, sources)))[:8]
         out = keys.get("out") or (own[0] if len(sources) == len(own) == 1 else other)
-        found = of_folders(sources, **_options(flags, keys))
+        found = of_folders(sources, **counting)
     elif flags.dry_run or flags.pilot:
         price = _price(grid, flags)
         if wants_pilot(price.total.dollars, flags):
@@ -80,7 +88,7 @@ def study(sources: Sequence[Path], flags: StudyFlags, settings: Mapping[str, Any
         _note_left_out(outcomes)
         if kept := sum(outcome.status == "kept" for outcome in outcomes):
             print_note(f"{kept} of {len(outcomes)} cells were finished already")
-        found = of_grid(grid, outcomes, **_options(flags, keys))
+        found = of_grid(grid, outcomes, **counting)
         if not found.runs:
             raise InputError(f"no cell of the study is finished: {_first_reason(outcomes)}")
     _show(found, out, flags, files)
@@ -90,36 +98,20 @@ def study(sources: Sequence[Path], flags: StudyFlags, settings: Mapping[str, Any
             f"{len(bad)} of {len(found.outcomes)} cells are not finished: {_first_reason(bad)}; "
             "run the same command to try them again"
         )
-    return _exit_code(found) if grid is not None else 0
+    return exit_code(list(_lost(found))) if grid is not None else 0
 
 
-def _exit_code(found: Study) -> int:
-    """Return 1, with a line, where most answers of a cell are lost."""
-    lost = []
+def _lost(found: Study) -> Iterator[str]:
+    """Yield what to do about each cell most of whose answers are lost."""
     for run in found.runs:
         again = f"; to ask for the rest, remove {run.path} and run the same command"
         if few := lost_answers(run.manifest, run.results.all, again):
-            lost.append((run, few))
-    if not lost:
-        return 0
-    run, few = lost[0]
-    more = f" (likewise in {len(lost) - 1:,} more)" if len(lost) > 1 else ""
-    tell(f"{run.protocol} · {run.model} · {run.data}: {few}{more}")
-    return 1
+            yield f"{run.protocol} · {run.model} · {run.data}: {few}"
 
 
 def _first_reason(outcomes: Sequence[CellOutcome]) -> str:
     one = outcomes[0]
     return f"{one.protocol} · {one.model} · {one.data}: {one.reason}"
-
-
-def _options(flags: StudyFlags, keys: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "resamples": flags.resamples,
-        "seed": keys.get("seed", 0),
-        "allow": flags.allow,
-        "raw": flags.raw,
-    }
 
 
 def _grid(sources: Sequence[Path], flags: StudyFlags, keys: Mapping[str, Any]) -> Grid | None:
