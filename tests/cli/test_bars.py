@@ -17,7 +17,7 @@ from sayso import cli
 from sayso.cli import flags
 from sayso.cli.progress import Bars, _Stage, pace, span
 from sayso.engines.scripted import ScriptedEngine
-from sayso.options import option_names
+from sayso.options import OPTIONS, option_names
 from sayso.records import Generation, Request, Usage, ask
 from sayso.runs import costs as jobs
 from sayso.runs.freshness.same_model import MOST
@@ -329,60 +329,21 @@ def test_two_ctrl_c_stop_at_once_and_lose_no_answer_that_came(
     assert sum(repr(r) in asked for r in came) <= MOST
 
 
-def test_every_flag_of_a_run_reaches_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_run_alone_declares_reaches_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What several commands share is one field for all of them: tests/test_options.py."""
     found: list[Any] = []
     monkeypatch.setattr("sayso.cli.running.estimate_job", lambda job, *more: found.append(job))
     monkeypatch.setattr("sayso.cli.running.plan_text", lambda *plan: "")
-    argv = "run uncle --dry-run --model openai:x --judge rules+openai:y --thinking 64 "
-    argv += "--max-cost 2.5 --price 1,2 --set judge_price=3,4 --set model_version=may "
-    argv += "--set concurrency=8 "
-    argv += "--name small --set patience=30 --set timeout=9 "
-    argv += "--set judge_batch=aspect --set judge_mode=two_pass --set judge_labels=uncle "
-    argv += "--set judge_anyway=true "
-    argv += "--set domains=a --set domains=b --set tiers=1 --set tiers=2 --limit 7 --seed 3 "
-    argv += "--data file:x.csv --columns question=q"
-    words = [*argv.split(), "--set", 'chat_template_kwargs={"a": 1}']
-    assert cli.execute(words) == 0
+    argv = "run uncle --dry-run --model openai:x --judge rules+openai:y --name small --out place "
+    argv += "--data file:x.csv --columns question=q --set domains=a --set domains=b"
+    assert cli.execute(argv.split()) == 0
     (made,) = found
     wanted = {
-        "model": "openai:x", "judge": "rules+openai:y", "thinking": "64", "max_cost": 2.5,
-        "price": "1,2", "judge_price": "3,4", "model_version": "may", "concurrency": 8,
-        "timeout": 9.0, "judge_batch": "aspect", "judge_mode": "two_pass", "judge_labels": "uncle",
-        "domains": ("a", "b"), "tiers": ("1", "2"), "limit": 7, "seed": 3,
-        "chat_template_kwargs": '{"a": 1}',
-        "data": "file:x.csv#question=q", "name": "small", "patience": 30.0, "judge_anyway": True,
+        "model": "openai:x", "judge": "rules+openai:y", "name": "small", "out": Path("place"),
+        "data": "file:x.csv#question=q", "domains": ("a", "b"),
     }  # fmt: skip
     assert {name: getattr(made, name) for name in wanted} == wanted
-    argv = "run uncle --dry-run --device cpu --set dtype=float16 --set batch_size=4 "
-    argv += "--set revision=main --set end_loops=true --fresh --set stale_ok=true"
-    assert cli.execute(argv.split()) == 0
-    local: dict[str, object] = {
-        "device": "cpu", "dtype": "float16", "batch_size": 4, "revision": "main",
-        "end_loops": True, "fresh": True, "stale_ok": True,
-    }  # fmt: skip
-    assert {name: getattr(found[1], name) for name in local} == local
-    argv = "run uncle --dry-run --judge hf:z --set judge_prompt=brief --set judge_device=cuda:1 "
-    argv += "--set judge_dtype=bfloat16 --set judge_batch_size=2"
-    assert cli.execute(argv.split()) == 0
-    of_judge: dict[str, object] = {
-        "judge_prompt": "brief", "judge_device": "cuda:1", "judge_dtype": "bfloat16",
-        "judge_batch_size": 2,
-    }  # fmt: skip
-    assert {name: getattr(found[2], name) for name in of_judge} == of_judge
-    argv = "run uncle --dry-run --set engine=ray --set ray_address=head:6379 "
-    argv += "--set ray_actors=3 --set jobs=2"
-    assert cli.execute(argv.split()) == 0
-    spread: dict[str, object] = {
-        "engine": "ray", "ray_address": "head:6379", "ray_actors": 3, "jobs": 2,
-    }  # fmt: skip
-    assert {name: getattr(found[3], name) for name in spread} == spread
-    argv = "run uncle --dry-run --model http://h/v1#m --set batch_files=true"
-    assert cli.execute(argv.split()) == 0
-    spread["batch_files"] = found[4].batch_files
-    assert spread["batch_files"] is True
-    known = set(option_names(flags.RunFlags))
-    known -= {"json", "dry_run", "verbose", "columns", "out", "split", "cache"}
-    known -= {"answers", "logprobs"}  # make a job for each model in files
-    known -= {"system"}  # is a file, and has its own tests
-    known -= {"figures", "figure_width"}  # files beside the page
-    assert known <= wanted.keys() | local.keys() | of_judge.keys() | spread.keys()
+    of_run = set(option_names(flags.RunFlags)) - set(option_names(*OPTIONS))
+    shown = option_names(flags.ShownFlags, flags.FigureFlags)
+    elsewhere = {*shown, "dry_run", "columns", "answers", "logprobs"}  # no field of a job
+    assert of_run - elsewhere == wanted.keys() - {"domains"}

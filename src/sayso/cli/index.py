@@ -74,7 +74,7 @@ def index(
 
 def _build(source: str, flags: IndexFlags) -> retrieval.IndexInfo:
     """Build an index, and note what was left out."""
-    with Bars() as bars:
+    with Bars(idle=False) as bars:
 
         def move(done: float, total: float, passages: int) -> None:
             bars.count("MB of the source", int(done / 1e6), int(total / 1e6))
