@@ -293,7 +293,7 @@ FENCE: dict[str, dict[str, str]] = {
         ),
         "sayso.judges.support": "LlmSupport",
         "sayso.metric": "FORMS",
-        "sayso.options": "check_values option",
+        "sayso.options": "check_values flag option",
         "sayso.processes": "wait_passively",
         "sayso.progress": "Progress",
         "sayso.prompts": "check_folder prompt_hash",
