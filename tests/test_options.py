@@ -181,8 +181,9 @@ def test_help_lists_every_keyword_with_its_default() -> None:
 def reach(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """Return the jobs that ``sayso run --dry-run`` prices from now on."""
     found: list[Job] = []
-    monkeypatch.setattr("sayso.cli.running.estimate_job", lambda job, *more: found.append(job))
-    monkeypatch.setattr("sayso.cli.running.plan_text", lambda *plan: "")
+    monkeypatch.setattr(
+        "sayso.cli.running._price", lambda jobs, *a, **k: found.extend(jobs.values())
+    )
     return found
 
 
@@ -340,8 +341,7 @@ from sayso import cli
 import sayso.cli.running as running
 
 found = []
-running.estimate_job = lambda job, *more: found.append(job)
-running.plan_text = lambda *plan: ""
+running._price = lambda jobs, *more, **how: found.extend(jobs.values())
 argv = ["run", "uncle", "--dry-run"]
 assert cli.execute([*argv, "--pulse", "3", "--set", "quiet=4", "--set", "depth=50%"]) == 0
 assert cli.execute([*argv, "--set", "pulse=5", "--quiet", "4", "--depth", ".5"]) == 0

@@ -332,8 +332,9 @@ def test_two_ctrl_c_stop_at_once_and_lose_no_answer_that_came(
 def test_what_a_run_alone_declares_reaches_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
     """What several commands share is one field for all of them: tests/test_options.py."""
     found: list[Any] = []
-    monkeypatch.setattr("sayso.cli.running.estimate_job", lambda job, *more: found.append(job))
-    monkeypatch.setattr("sayso.cli.running.plan_text", lambda *plan: "")
+    monkeypatch.setattr(
+        "sayso.cli.running._price", lambda jobs, *a, **k: found.extend(jobs.values())
+    )
     argv = "run uncle --dry-run --model openai:x --judge rules+openai:y --name small --out place "
     argv += "--data file:x.csv --columns question=q --set domains=a --set domains=b"
     assert cli.execute(argv.split()) == 0
