@@ -283,9 +283,7 @@ def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) 
         render_runs(runs, manifest, Console(), written)
 
 
-def _estimate(
-    job: Job, seen: set[bytes] | None = None, pilot: int | None = None
-) -> RunEstimate:
+def _estimate(job: Job, seen: set[bytes] | None = None, pilot: int | None = None) -> RunEstimate:
     """Price a job, after a pilot if there is to be one; what takes long is told."""
     with Bars() as bars:
         return price_job(job, pilot or 0, seen, bars)

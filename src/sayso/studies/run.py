@@ -237,7 +237,8 @@ class StudyPrice(NamedTuple):
 def price_grid(grid: Grid, pilot: int = 0) -> StudyPrice:
     """Return what a grid would ask and cost. Asks nothing, needs no key, makes no folder.
 
-    With ``pilot`` so many entities of each cell are asked first. Raises InputError for a grid that is wrong.
+    With ``pilot`` so many entities of each cell are asked first. Raises InputError for a grid that
+    is wrong.
     """
     check_grid(grid, plan=True)
     seen: set[bytes] = set()
