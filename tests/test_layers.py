@@ -585,7 +585,7 @@ BUDGET = {
     "engines": 12_709,
     "train": 6_842,
     "metrics": 9_406,
-    "runs": 6_977,
+    "runs": 6_978,
     "datasets": 5_855,
     "report": 4_334,
     "cli": 3_827,

@@ -739,7 +739,8 @@ class _Pilot:
 
     def about(self, entities: Sequence[Cluster]) -> tuple[list[Question], list[Step]]:
         """Return the questions about some entities, and the run's steps with no other asks."""
-        questions = [q for q in self.opened.data.questions if self.clusters[q.id] in entities]
+        chosen = {*entities}
+        questions = [q for q in self.opened.data.questions if self.clusters[q.id] in chosen]
         ids = {q.id for q in questions}
         steps = [s._replace(asks=[a for a in s.asks if a.question.id in ids]) for s in self.steps]
         return questions, steps
