@@ -41,11 +41,10 @@ from sayso.report.sheet import main_numbers, render_runs, render_sheet
 from sayso.report.terminal import say
 from sayso.runs.compare import compare as compare_runs
 from sayso.runs.compare import number_words, sides_of
-from sayso.runs.dry_run import RunEstimate, plan_text, total_of, total_text
+from sayso.runs.dry_run import RunEstimate, plan_text, price_job, total_of, total_text
 from sayso.runs.job import Job, check, one_period
 from sayso.runs.measure import load_run
 from sayso.runs.measure import measure as measure_run
-from sayso.runs.pilot import price_job
 from sayso.runs.recorded import slug
 from sayso.runs.result import Result, lost_answers, sheet_of, shown_examples, shown_run
 from sayso.runs.run import execute_job

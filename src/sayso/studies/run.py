@@ -22,10 +22,9 @@ from sayso.protocols.protocol import Unsuited
 from sayso.records import InputError
 from sayso.report import write as write_page
 from sayso.runs.costs import BudgetSpent, Meter, is_local, open_priced
-from sayso.runs.dry_run import RunEstimate, Total, total_of
+from sayso.runs.dry_run import RunEstimate, Total, price_job, total_of
 from sayso.runs.job import Job, check, one_period
 from sayso.runs.judge import judging_model
-from sayso.runs.pilot import price_job
 from sayso.runs.run import check_finished, execute_job
 from sayso.storage.atomic import one_writer, place_inside, replacing
 from sayso.storage.run_folder import RunFolder
