@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 
 from sayso.engines import check_model_name
-from sayso.options import check_values, flag, option
+from sayso.options import check_values, option
 from sayso.records import InputError
 from sayso.train.rows import WORDS
 
@@ -292,37 +292,41 @@ class TrainConfig:
     ("training.sft.batch"). Every setting of the rows has one.
     """
 
-    recipe: str = flag(
+    recipe: str = option(
         "mix",
         "training data: short (short questions), long (paragraphs), mix (both, see --xi), "
         "calibrated (wording as confident as the model is)",
+        main=True,
     )
-    preset: Literal["auto", "paper", "builtin"] = flag(
+    preset: Literal["auto", "paper", "builtin"] = option(
         "auto",
         "hyperparameters: paper (UNCLE's Table 6), builtin (the built-in model), or auto",
+        main=True,
     )
-    seeds: Annotated[int, msgspec.Meta(ge=1, le=100)] = flag(
-        1, "number of training seeds, each with its own examples and order"
+    seeds: Annotated[int, msgspec.Meta(ge=1, le=100)] = option(
+        1, "number of training seeds, each with its own examples and order", main=True
     )
-    seed: Annotated[int, msgspec.Meta(ge=0, le=2**31)] = flag(0, "the first seed")
-    limit: Annotated[int, msgspec.Meta(ge=1)] | None = flag(
-        None, "number of entities to measure; default: as in the run"
+    seed: Annotated[int, msgspec.Meta(ge=0, le=2**31)] = option(0, "the first seed", main=True)
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None = option(
+        None, "number of entities to measure; default: as in the run", main=True
     )
-    train_limit: Annotated[int, msgspec.Meta(ge=1)] | None = flag(
-        None, "largest number of entities to train on; default: all others"
+    train_limit: Annotated[int, msgspec.Meta(ge=1)] | None = option(
+        None, "largest number of entities to train on; default: all others", main=True
     )
-    stages: Literal["sft", "dpo"] = flag(
-        "dpo", "last training stage: sft, or dpo, which comes after it"
+    stages: Literal["sft", "dpo"] = option(
+        "dpo", "last training stage: sft, or dpo, which comes after it", main=True
     )
-    train_data: tuple[str, ...] = flag(
+    train_data: tuple[str, ...] = option(
         (),
         "train on this data set instead, named as for --data of sayso run (triviaqa, "
         "topics:people.txt); repeatable",
+        main=True,
     )
-    methods: str | None = flag(
+    methods: str | None = option(
         None,
         "prompting methods to compare with, such as unc_few,pair_few,self_refine; default: as in "
         "the run",
+        main=True,
     )
     resamples: Annotated[int, msgspec.Meta(ge=100, le=1000000)] = option(
         2000, "bootstrap resamples of seeds and entities"
@@ -402,17 +406,21 @@ class TrainConfig:
         old="rows.plain_pairs",
     )
 
-    knowledge: str | None = flag(
+    knowledge: str | None = option(
         None,
         "with --veracity evidence: passages for checking claims, as for sayso index; default: the "
         "built-in world or the data's gold answers",
+        main=True,
     )
-    rows_by: str | None = flag(
+    rows_by: str | None = option(
         None,
         "model that writes training examples from paragraphs (hf:…, openai:… or a URL); default: "
         "rules",
+        main=True,
     )
-    prompt_folder: str | None = flag(None, "folder with your own prompts for --rows-by")
+    prompt_folder: str | None = option(
+        None, "folder with your own prompts for --rows-by", main=True
+    )
 
     sft_rows: int | None = of_preset(
         "sft.rows", "largest number of SFT examples, not counting plain ones"
