@@ -584,7 +584,7 @@ BUDGET = {
     "engines": 12_709,
     "train": 6_799,
     "metrics": 9_406,
-    "runs": 6_978,
+    "runs": 6_995,
     "datasets": 5_855,
     "report": 4_334,
     "cli": 3_563,
