@@ -338,7 +338,7 @@ def estimate_walk(
     )
 
 
-def _thinking(of: Rehearsed, known: Sequence[Generation]) -> Iterator[str]:
+def _thinking(of: OpenJob, known: Sequence[Generation]) -> Iterator[str]:
     """Yield cautions on models that think, by their names or their answers so far."""
     told = str(of.job.thinking)
     subject = None if told == "off" or told.isdigit() else of.model
