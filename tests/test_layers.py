@@ -581,7 +581,7 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 BUDGET = {
     "protocols": 18_806,
     "judges": 17_149,
-    "engines": 12_709,
+    "engines": 12_716,
     "train": 6_799,
     "metrics": 9_406,
     "runs": 6_995,
