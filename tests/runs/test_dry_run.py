@@ -207,6 +207,17 @@ def test_verdicts_in_json_are_found_in_the_cache(tmp_path: Path) -> None:
     assert sum(s.cached for s in judged) == sum(s.requests.high for s in judged) > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "thinking", "warns"),
+    [("openai:o3-mini", "", True), ("http://127.0.0.1:1/v1#Qwen/Qwen3-4B", "low", True),
+     ("http://127.0.0.1:1/v1#Qwen3-4B", "off", False), ("openai:gpt-4o-mini", "", False),
+     ("http://127.0.0.1:1/v1#Qwen3-4B-Instruct-2507", "", False)],
+)  # fmt: skip
+def test_a_model_that_thinks_is_told(tmp_path: Path, name: str, thinking: str, warns: bool) -> None:
+    plan = estimate_job(job(tmp_path, name, thinking=thinking))
+    assert any("thinks before it answers" in text for text in plan.cautions) is warns
+
+
 def test_few_answers_say_nothing_yet() -> None:
     known = [(ask("q" * 100), Generation(ask("q"), usage=Usage(25, 10)))] * 4
     assert means(known, 256).by == "assumption"

@@ -194,3 +194,29 @@ def test_settings_for_thinking_still_reach_the_model(tmp_path: Path) -> None:
     grid = read_grid(study(tmp_path))
     assert [cell.job.thinking for cell in grid.cells] == ["on", "off", ""]
     assert isinstance(grid.cells[0].job.options, selective.Settings)
+
+
+def test_a_list_of_levels_of_thinking_makes_a_row_of_each(tmp_path: Path) -> None:
+    """Rows of one model are compared without being allowed to, and share the first one's probes."""
+    spec = {**study(tmp_path), "thinking": [False, "low", 512]}
+    spec["models"] = [{**spec["models"][0], "name": "m", "thinking": [False, "low"]},
+                      *spec["models"][1:2], {**spec["models"][2], "thinking": True}]  # fmt: skip
+    spec["models"][1].pop("thinking")
+    grid = read_grid(spec)
+    told = {cell.model: cell.job.thinking for cell in grid.cells}
+    other = "beta · thinking"
+    assert {name: level for name, level in told.items() if "script" not in name} == {
+        "m · thinking off": "off", "m · thinking low": "low",
+        f"{other} off": "off", f"{other} low": "low", f"{other} 512": "512",
+    }  # fmt: skip
+    assert "on" in told.values()
+    found = of_grid(grid, run_grid(grid), resamples=100)
+    assert not [o.reason for o in found.outcomes if o.reason]
+    assert found.numbers("selective")
+    known = read_grid({**spec, "protocols": ["uncle"]}).cells
+    assert [c.job.options.known_from for c in known if c.model.startswith("m ·")] == [
+        "self", str(known[0].path),
+    ]  # fmt: skip
+    spec["models"][0]["thinking"] = ["low", "low"]
+    with pytest.raises(InputError, match="two levels of thinking"):
+        read_grid(spec)

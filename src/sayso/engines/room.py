@@ -6,6 +6,7 @@ So answers stay in use whatever room others had, and a run that goes on begins w
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import msgspec
@@ -19,6 +20,12 @@ LEAST, MOST = 512, 16_384
 FIRST = 4
 #: the share of requests that may be paid twice
 TWICE = 0.1
+#: names of models that think unless they are told not to
+THINKS = re.compile(
+    r"gpt-5|gpt-oss|\bo[134]\b|deepseek-(?:r1|reasoner)|qwq|qwen3(?!.*instruct|.*coder)|thinking|"
+    r"reasoning|magistral|gemini-(?:2\.5|3)|grok-4|glm-4\.[5-9]|minimax-m|smollm3",
+    re.IGNORECASE,
+)
 #: how the mark of a room ends that a model's context does not let grow
 FULL = ", all that fits"
 

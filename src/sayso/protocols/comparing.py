@@ -66,11 +66,13 @@ def study_numbers(
         if one
     }
 
-    notes = dict.fromkeys(
-        note
-        for one, other in run_pairs(sides)
-        for note in _check(plan, (one, other), (shared[one.name], shared[other.name]), allow)[0]
-    )
+    notes: dict[str, None] = {}
+    keys = {name: {key for key, _ in own[0].signature} for name, own in shared.items()}
+    for one, other in run_pairs(sides):  # what both lack, and others have, need not be allowed
+        lacking = set().union(*keys.values()) - keys[one.name] - keys[other.name]
+        allowed = [key for key in allow if key not in lacking]
+        numbers_of = shared[one.name], shared[other.name]
+        notes |= dict.fromkeys(_check(plan, (one, other), numbers_of, allowed)[0])
     rows = [[shared[one.name] if one else [] for one in row] for row in sides]
     numbers: list[list[Numbers]] = [
         [{(d.name, d.where): joint_number(d) for d in own if "study" in d.uses} for own in row]

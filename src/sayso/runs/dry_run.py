@@ -21,13 +21,15 @@ import numpy as np
 from sayso.datasets.dataset import Dataset
 from sayso.engines import brought_model
 from sayso.engines.prices import LOCAL, Price
+from sayso.engines.room import MOST as MOST_ROOM
+from sayso.engines.room import THINKS, thought_tokens
 from sayso.judges.cascade import CascadeJudge
 from sayso.metrics.intervals import student_quantile
 from sayso.options import as_typed, replace
 from sayso.progress import Progress, Silent
 from sayso.protocols.pool import Cluster, clusters_of
 from sayso.protocols.protocol import Ask, Step, first_asks, walk
-from sayso.records import Generation, InputError, Question, Request, Usage, request_key
+from sayso.records import Generation, InputError, Question, Request, Usage, request_key, room_of
 from sayso.runs.costs import dollars, is_endpoint
 from sayso.runs.freshness.same_model import probes
 from sayso.runs.job import Job, OpenJob, one_period, unused_prompts, world_caution
@@ -117,7 +119,8 @@ def means(
         text = Range(completion.low * FEWEST, completion.high * MOST)
         return Means(Range(1 / MOST, 1 / FEWEST), completion, text, "assumption")
     completion = _around([g.usage.completion_tokens for _, g in counted])
-    completion = Range(max(1.0, completion.low), min(float(limit), completion.high))
+    most = float(limit + max(room_of(g) for _, g in counted))
+    completion = Range(max(1.0, completion.low), min(most, completion.high))
     prompt = sum(g.usage.prompt_tokens for _, g in counted) / sum(size(q) for q, _ in counted)
     return Means(
         Range(prompt * 0.9, prompt * 1.1) if prompt else Range(1 / MOST, 1 / FEWEST),
@@ -331,8 +334,22 @@ def estimate_walk(
             *_ranges(of.judge, scale),
             *_untried(job),
         ),
-        cautions=tuple(unlisted(of.model, of.judge.engine)),
+        cautions=(*unlisted(of.model, of.judge.engine), *_thinking(of, [g for _, g in known])),
     )
+
+
+def _thinking(of: OpenJob, known: Sequence[Generation]) -> Iterator[str]:
+    """Yield cautions on models that think, by their names or their answers so far."""
+    told = str(of.job.thinking)
+    subject = None if told == "off" or told.isdigit() else of.model
+    for engine, answers in ((subject, known), (of.judge.engine, ())):
+        if engine is None or not (THINKS.search(engine.name) or any(map(thought_tokens, answers))):
+            continue
+        yield (
+            f"{engine.name} thinks before it answers: with fewer than {ENOUGH} answers in the "
+            "cache, these ranges lack its thoughts, which may take up to "
+            f"{MOST_ROOM:,} tokens an answer"
+        )
 
 
 #: entities that are rehearsed; of more, the counts are scaled up

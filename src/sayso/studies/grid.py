@@ -16,6 +16,7 @@ A study is written as a mapping, in a YAML file or in Python, where a model may 
 
 Keys outside the three lists are flags of ``sayso run`` for every cell; an entry of a list may
 change them for its own cells. Without ``data`` the models are asked about the set that fits them.
+``thinking: [off, low, high]``, of the study or of one model, makes a row of each level.
 ``prompt_folders`` and ``sampling_seeds`` repeat every cell with the same entities, in other words
 and with other samples: their runs stand beside each other like data sets (:class:`Variant`).
 ``answers:`` names files of answers in place of ``data``; ``models`` then chooses among those that
@@ -149,6 +150,9 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
     if not given.get("models") and not recorded:
         raise InputError(f"{place}: names no models; expected such as models: [builtin]")
     models = _entries(given.get("models") or list(recorded), "model", OF_MODEL, place)
+    if not recorded:
+        level = shared.pop("thinking", None)
+        models = [one for entry in models for one in _thinking(entry, level)]
     asked = given.get("data") or [_fitting(models, recorded, place)]
     data = [_with_columns(one) for one in _entries(asked, "data", OF_DATA, place)]
     if recorded:
@@ -179,8 +183,6 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 own = _asked_as(options, variant, known if borrows else None)
                 folder = out / slug(model.title) / slug(variant.title) / name
                 flags = {**shared, **source.changes, **model.changes}
-                if isinstance(level := flags.get("thinking"), bool):  # as YAML reads true and false
-                    flags["thinking"] = "on" if level else "off"
                 job = job_of(typed=True, **flags)
                 job = dataclasses.replace(
                     job, protocol=name, data=source.value, out=folder, options=own,
@@ -191,6 +193,27 @@ def read_grid(spec: Mapping[str, Any], place: str = "study", command: str = "") 
                 cells.append(_with_model(cell, model.value))
     ways = {v.title: v for own in variants.values() if any(map(given.get, REPEATED)) for v in own}
     return Grid(out, cells, shared.get("max_cost"), systems, ways)
+
+
+def _thinking(entry: _Entry, shared: Any) -> list[_Entry]:
+    """Return a model that thinks as it is told, or one for each of several levels.
+
+    Those after the first are judged by its probes: how a model is asked does not change what it
+    knows.
+    """
+    given = entry.changes.get("thinking", shared)
+    if given is None:
+        return [entry]
+    levels = [["off", "on"][own] if isinstance(own, bool) else own for own in _listed(given)]
+    if not isinstance(given, list | tuple):
+        return [entry._replace(changes={**entry.changes, "thinking": levels[0]})]
+    _refuse_twice([str(own) for own in levels], f"{entry.title}: two levels of thinking")
+    titles = [f"{entry.title} · thinking {own}" for own in levels]
+    known = [{}, *[{"known_from": titles[0]}] * (len(levels) - 1)]
+    return [
+        _Entry(entry.value, title, {**own_known, **entry.changes, "thinking": own})
+        for title, own, own_known in zip(titles, levels, known, strict=True)
+    ]
 
 
 def _variants(data: str, given: Mapping[str, Any], place: str) -> list[Variant]:

@@ -101,6 +101,9 @@ class StudyNumbers:
         self.outcomes = list(outcomes)
         self.systems = dict(systems or {})
         self._joined = list(notes)
+        levels = {(r.manifest.model_identity, r.manifest.settings.get("thinking")) for r in runs}
+        if len(levels) > len({model for model, _ in levels}):  # rows of one model
+            allow = (*allow, "thinking")
         self.resamples, self.seed, self.allow, self.raw = resamples, seed, tuple(allow), raw
         self.models = list(dict.fromkeys(run.model for run in runs))
         self.data = list(dict.fromkeys(run.data for run in runs))
