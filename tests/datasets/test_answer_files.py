@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import zipfile
@@ -23,17 +22,6 @@ from sayso.datasets.tools import inspect
 from sayso.records import InputError
 from support.tables import tabled
 
-ROW: dict[str, Any] = {
-    "question": "Where was Mira Toll born?",
-    "answer": "Ripley",
-    "samples": ["Ripley", "Derby"],
-    "token_logprobs": [-0.1, -0.25],
-    "sample_token_logprobs": [[-0.1, -0.25], [-1.5]],
-    "gold": ["Ripley", "Ripley, Derbyshire"],
-    "human": True,
-    "context": "Mira Toll was born in Ripley.",
-}
-
 
 def _lines(path: Path, rows: list[Any]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -42,47 +30,6 @@ def _lines(path: Path, rows: list[Any]) -> Path:
 
 def _read(path: Path, **options: Any) -> list[AnswerRow]:
     return list(open_answer_file(path, **options).rows)
-
-
-def _one(row: AnswerRow) -> None:
-    """The row above, whichever way it came."""
-    assert (row.question, row.answer, row.samples) == (
-        ROW["question"],
-        "Ripley",
-        ("Ripley", "Derby"),
-    )
-    assert row.logprobs == (-0.1, -0.25)
-    assert row.sample_logprobs == ((-0.1, -0.25), (-1.5,))
-    assert row.gold == ("Ripley", "Ripley, Derbyshire")
-    assert row.human == 1.0
-    assert row.problems == ()
-
-
-def test_own_rows_in_four_forms(tmp_path: Path) -> None:
-    _one(_read(_lines(tmp_path / "a.jsonl", [ROW]))[0])
-    (tmp_path / "a.json").write_text(json.dumps([ROW]))
-    _one(_read(tmp_path / "a.json")[0])
-    pq.write_table(pa.Table.from_pylist([ROW]), tmp_path / "a.parquet")
-    _one(_read(tmp_path / "a.parquet")[0])
-    for name, separator in (("a.csv", ","), ("a.tsv", "\t")):
-        with (tmp_path / name).open("w", newline="") as file:
-            writer = csv.writer(file, delimiter=separator)
-            writer.writerow(ROW)
-            writer.writerow([v if isinstance(v, str) else json.dumps(v) for v in ROW.values()])
-        _one(_read(tmp_path / name)[0])
-
-
-def test_columns_of_other_names(tmp_path: Path) -> None:
-    path = _lines(tmp_path / "a.jsonl", [{"q": "Who?", "response": "Ann", "answer": "Bo"}])
-    row = _read(path, columns={"question": "q", "answer": "response", "gold": "answer"})[0]
-    assert (row.question, row.answer, row.gold) == ("Who?", "Ann", ("Bo",))
-    # a column that was given to gold is no answer any more
-    with pytest.raises(InputError, match="expected a column 'answer'"):
-        _read(path, columns={"question": "q", "gold": "answer"})
-    with pytest.raises(InputError, match="names a missing column; it has q"):
-        _read(path, columns={"answer": "reply"})
-    with pytest.raises(InputError, match="no such column"):
-        _read(path, columns={"answr": "response"})
 
 
 @pytest.mark.parametrize(
@@ -148,27 +95,7 @@ def test_no_row_raises(row: dict[str, Any], loose: bool) -> None:
     assert found.answer is None or isinstance(found.answer, str)
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "told"),
-    [
-        ("a.jsonl", b"", "is empty"),
-        ("a.jsonl", b'{"answer": "a"}\n{"answer": \n', "a.jsonl line 2"),
-        ("a.jsonl", b'{"answer": "\xff"}\n', "line 1, byte 13: not UTF-8"),
-        ("a.jsonl", b"[1]\n", "expected an object"),
-        ("a.jsonl", b'{"text": "a"}\n', "expected a column 'answer'"),
-        ("a.csv", b"answer\n", "no rows"),
-        ("a.csv", b"", "is empty"),
-        ("a.csv", b"answer,answer\na,b\n", "two columns are called 'answer'"),
-        ("a.jsonl", b'{"answer": "a", "answer": "b"}\n', "line 1: .*'answer' appears twice"),
-        ("a.json", b'[{"answer": "a", "x": {"y": 1, "y": 2}}]', "'y' appears twice"),
-        ("a.csv", b"answer,gold\na\n", "line 2: 1 cells, but the header names 2"),
-        ("a.csv", b'answer\n"a\n', "wrong CSV"),
-        ("a.csv", b"answer\n\xff\n", "not UTF-8"),
-        ("a.parquet", b"PAR1nonsense", "cannot be read as Parquet"),
-        ("a.eval", b"PK\x03\x04nonsense", "cannot be read as an Inspect log"),
-        ("a.txt", b"hello", "expected a file ending in"),
-    ],
-)
+@tabled
 def test_a_file_that_cannot_be_read_is_one_line(
     tmp_path: Path, name: str, data: bytes, told: str
 ) -> None:

@@ -30,6 +30,7 @@ ROWS: list[dict[str, Any]] = [
         "human": True, "answerable": True, "entity": "Emma", "domain": "books",
         "aspect": "author", "tier": "1",
         "context": "A novel of 1815.", "token_logprobs": [-0.5, -1.5],
+        "sample_token_logprobs": [[-0.1, -0.25], [-1.5]],
         "stated_confidence": 0.9, "id": "a",
     },
     {
@@ -118,6 +119,7 @@ def test_one_file_is_read_alike_by_all_four(
     said = list(model.rows.values())
     assert [row.answer for row in said] == ["Austen", "Oscar Wilde", "I don't know."]
     assert said[0].logprobs == (-0.5, -1.5)
+    assert said[0].sample_logprobs == ((-0.1, -0.25), (-1.5,))
     assert said[0].stated == 0.9
 
     labelled = read_labelled(file, columns_of(mapped))

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,148 +48,19 @@ def card(*configs: tuple[str, Mapping[str, str]]) -> bytes:
     return "\n".join([*lines, "---", ""]).encode()
 
 
-def shards(folder: str, *splits: str) -> dict[str, str]:
-    """Return where a card says that the Parquet files of each split lie."""
-    return {split: f"{folder}/{split}-*" for split in splits}
-
-
-TRIVIA = {
-    "question": "Who wrote Emma?", "question_id": "tc_1",
-    "answer": {"value": "Jane Austen", "aliases": ["Austen"]},
-}  # fmt: skip
-PASSAGE = {
-    "id": "1", "title": "T", "context": "Ann met Bob in Rome.", "question": "Where?",
-    "answers": {"text": ["Rome"], "answer_start": [15]},
-}  # fmt: skip
-NONE = {**PASSAGE, "id": "2", "question": "When?", "answers": {"text": [], "answer_start": []}}
-VIRUS = {"prompt": "Who is Albert Sabin?", "canary": "x"}
-UNCLE = {
-    "entity": "Orm", "prompt": "Tell of Orm, with its capital.", "domain": "lands",
-    "individual_qa": [{
-        "question": "What is the capital of Orm?", "answer": ["Tolm"], "description": "capital",
-        "label": "capital", "property_id": "P36",
-    }],
-}  # fmt: skip
+WRITERS: dict[str, Callable[[Any], bytes]] = {
+    "parquet": lambda rows: parquet(*rows),
+    "jsonl": lambda rows: jsonl(*rows),
+    "csv": lambda rows: table(*rows),
+    "card": lambda configs: card(*configs),
+    "text": lambda text: text.encode(),
+}
 
 #: hub id -> files with the names, splits and columns that the hub has (see each loader)
-HUB: Repositories = {
-    "rhyang2021/UNCLE": {"uncle.json": json.dumps([UNCLE]).encode()},
-    "mandarjoshi/trivia_qa": {
-        "README.md": card(
-            ("rc", shards("rc", "validation")),
-            ("rc.nocontext", shards("rc.nocontext", "train", "validation")),
-        ),
-        "rc/validation-00000-of-00001.parquet": parquet({**TRIVIA, "question": "Context?"}),
-        "rc.nocontext/train-00000-of-00001.parquet": parquet(
-            {**TRIVIA, "question": "Who wrote Persuasion?", "question_id": "tc_2"}, TRIVIA
-        ),
-        "rc.nocontext/validation-00000-of-00001.parquet": parquet(TRIVIA),
-        "rc.nocontext/test-00000-of-00001.parquet": parquet({**TRIVIA, "question": "Without?"}),
-    },
-    "google-research-datasets/nq_open": {
-        "README.md": card(
-            ("nq_open", shards("nq_open", "train", "validation"))
-        ),
-        "nq_open/train-00000-of-00001.parquet": parquet(
-            {"question": "who sang it", "answer": ["A"]}
-        ),
-        "nq_open/validation-00000-of-00001.parquet": parquet(
-            {"question": "who sang that", "answer": ["A", "B"]}
-        ),
-    },
-    "akariasai/PopQA": {
-        "test.tsv": (
-            b"id\tsubj\tprop\tobj\to_aliases\ts_pop\tquestion\tpossible_answers\n"
-            b'1\tOrm\tdirector\tAda Veld\t"[""A. Veld""]"\t1200\tWho was the director of Orm?\t'
-            b'"[""Ada Veld"", ""A. Veld""]"\n'
-        )
-    },
-    "rajpurkar/squad": {
-        "README.md": card(("plain_text", shards("plain_text", "train", "validation"))),
-        "plain_text/train-00000-of-00001.parquet": parquet(
-            PASSAGE, {**PASSAGE, "question": "Who met Bob?"}
-        ),
-        "plain_text/validation-00000-of-00001.parquet": parquet(PASSAGE),
-    },
-    "rajpurkar/squad_v2": {
-        "README.md": card(("squad_v2", shards("squad_v2", "train", "validation"))),
-        "squad_v2/train-00000-of-00001.parquet": parquet(PASSAGE),
-        "squad_v2/validation-00000-of-00001.parquet": parquet(PASSAGE, NONE),
-    },
-    "google/xquad": {
-        "README.md": card(
-            *((f"xquad.{code}", shards(f"xquad.{code}", "validation")) for code in ("ar", "en"))
-        ),
-        "xquad.ar/validation-00000-of-00001.parquet": parquet({**PASSAGE, "question": "أين؟"}),
-        "xquad.en/validation-00000-of-00001.parquet": parquet(PASSAGE),
-    },
-    "ChilleD/SVAMP": {
-        "README.md": card(("default", shards("data", "train", "test"))),
-        "data/train-00000-of-00001.parquet": parquet(
-            {"ID": "a", "Body": "3 cows.", "Question": "How many?", "Answer": "3"}
-        ),
-        "data/test-00000-of-00001.parquet": parquet(
-            {"ID": "b", "Body": "4 cows.", "Question": "How many?", "Answer": "4.0"}
-        ),
-        # the files that lay there before, which the card no longer names
-        "train.json": b"[]",
-        "test.json": b"[]",
-    },
-    "basicv8vc/SimpleQA": {
-        "simple_qa_test_set.csv": table(
-            ["metadata", "problem", "answer"],
-            ["{'topic': 'Science', 'answer_type': 'Person', 'urls': []}", "Who won?", "Michio"],
-        )
-    },
-    "ArtificialAnalysis/AA-Omniscience-Public": {
-        "README.md": card(("default", {"train": "questions.csv"})),
-        "questions.csv": table(
-            ["question_id", "domain", "topic", "question", "answer"],
-            ["7", "Law", "Tax law", "Which section?", "Section 12"],
-        ),
-    },
-    "google/simpleqa-verified": {
-        "README.md": card(("simpleqa_verified", {"eval": "simpleqa_verified.csv"})),
-        "simpleqa_verified.csv": table(
-            ["original_index", "problem", "answer", "topic"],
-            ["5", "How many?", "120k (acceptable range: anything between 118k and 122k)", "Art"],
-        ),
-    },
-    "JesusCrist/selfAware": {
-        "data/train-00000-of-00001.parquet": parquet(
-            {"question_id": 3, "question": "Which dog is bigger?", "answer": ["cane corso"],
-             "answerable": True, "source": "hotpot_train"},
-            {"question_id": 9, "question": "Where are all the aliens?", "answer": None,
-             "answerable": False, "source": "SelfAware"},
-        )
-    },
-    "truthfulqa/truthful_qa": {
-        "README.md": card(
-            ("generation", {"validation": "generation/validation-*"}),
-            ("multiple_choice", {"validation": "multiple_choice/validation-*"}),
-        ),
-        "generation/validation-00000-of-00001.parquet": parquet(
-            {"type": "Adversarial", "category": "Misconceptions", "question": "Seeds?",
-             "best_answer": "They pass", "correct_answers": ["Nothing happens", "They pass"],
-             "incorrect_answers": ["You die"], "source": "x"}
-        ),
-        "multiple_choice/validation-00000-of-00001.parquet": parquet({"question": "Another?"}),
-    },
-    "wentingzhao/WildHallucinations": {
-        "data/train-00000-of-00002.parquet": parquet(
-            {"entity": "Netwrix Auditor", "perplexity": 3.0, "category": "computing", "wiki": 0,
-             "info": "long"},
-        ),
-        "data/train-00001-of-00002.parquet": parquet(
-            {"entity": "Zeno", "perplexity": 1.0, "category": "people", "wiki": 1, "info": "long"},
-        )
-    },
-    "claserken/longfact": {"train.jsonl": jsonl(VIRUS, {"prompt": "Who is Max Theiler?"})},
-    "facebook/AbstentionBench": {
-        "README.md": b"---\nlicense: cc-by-nc-4.0\n---\n",
-        "AbstentionBench.py": b"raise SystemExit('a script of somebody else ran')\n",
-    },
-}  # fmt: skip
+HUB: dict[str, dict[str, bytes]] = {}
+for _line in (Path(__file__).parent / "tables" / "hub.jsonl").read_text("utf-8").splitlines():
+    _row = json.loads(_line)
+    HUB.setdefault(_row["repository"], {})[_row["path"]] = WRITERS[_row["kind"]](_row["holds"])
 #: what a name and a split give: the texts of the questions
 EXPECTED = {
     ("uncle", "test"): ["What is the capital of Orm?", "Tell of Orm, with its capital."],

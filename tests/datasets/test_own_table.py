@@ -75,22 +75,8 @@ def test_every_column(tmp_path: Path) -> None:
     assert question.aspect == Aspect("birth")
 
 
-@pytest.mark.parametrize(
-    ("value", "golds"),
-    [
-        ("Ann", (Gold("Ann"),)),
-        (1815, (Gold("1815"),)),
-        (1815.0, (Gold("1815"),)),
-        (2.5, (Gold("2.5"),)),
-        (["A", {"value": "B", "aliases": ["C"]}], (Gold("A"), Gold("B", ("C",)))),
-        ("[1] is a text", (Gold("[1] is a text"),)),
-        (None, None),
-        ([], None),
-        (["", " ", None], None),
-        (["A", None], (Gold("A"),)),
-    ],
-)
-def test_golds(value: Any, golds: Any, tmp_path: Path) -> None:
+@tabled
+def test_golds(value: Any, golds: tuple[Gold, ...] | None, tmp_path: Path) -> None:
     (question,) = datasets.load_dataset(
         f"file:{write(tmp_path, 't.jsonl', row(gold=value))}"
     ).questions
@@ -138,23 +124,10 @@ def test_mistakes_are_told_with_their_place(
     assert str(file) in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("cell", "golds"),
-    [
-        ('["A", "B"]', (Gold("A"), Gold("B"))),
-        ("['A', 'B']", (Gold("A"), Gold("B"))),  # as pandas writes lists
-        ("['it''s', \"O'Neil\", ]", None),
-        ("['x', \"O'Neil\"]", (Gold("x"), Gold("O'Neil"))),
-        ("[1999, 2000.0]", (Gold("1999"), Gold("2000"))),
-        ("['A', None]", (Gold("A"),)),
-        ("[]", None),
-        ('["[redacted]"]', (Gold("[redacted]"),)),
-        ("[1] is a text", (Gold("[1] is a text"),)),
-        ("A; B", (Gold("A; B"),)),  # nothing says that this is a list
-        ("1815-12-10 00:00:00", (Gold("1815-12-10T00:00:00Z", kind="date"),)),
-    ],
-)
-def test_lists_and_dates_in_cells(cell: str, golds: Any, tmp_path: Path) -> None:
+@tabled
+def test_lists_and_dates_in_cells(
+    cell: str, golds: tuple[Gold, ...] | None, tmp_path: Path
+) -> None:
     file = tmp_path / "t.csv"
     with file.open("w", newline="") as out:
         csv.writer(out).writerows([["question", "gold"], ["Q?", cell]])
@@ -186,17 +159,7 @@ def test_a_table_as_a_spreadsheet_saves_it(tmp_path: Path) -> None:
     assert named.questions[0].golds == (Gold("Rousseau"),)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (EXCEL.encode("latin-1"), r"line 2, byte 11: not UTF-8 \(0xc9\); save"),
-        (EXCEL.encode("utf-16"), "line 1, byte 1: UTF-16, not UTF-8.*save the file as UTF-8"),
-        (
-            EXCEL.replace("WAHR", "vielleicht").encode(),
-            "line 2: answerable is 'vielleicht'; expected true or false",
-        ),
-    ],
-)
+@tabled
 def test_other_encodings_are_told_with_their_line(
     content: bytes, said: str, tmp_path: Path
 ) -> None:
@@ -213,12 +176,6 @@ def test_a_missing_value_that_was_written_out_is_told(tmp_path: Path) -> None:
     assert len(data.questions) == 5
     (told,) = [note for note in data.notes if "NaN" in note]
     assert told.startswith("4 golds are NaN, None, null or N/A")
-
-
-def test_decimal_commas_are_told(tmp_path: Path) -> None:
-    text = "question;gold\nA?;0,5\nB?;1,500\nC?;3,14159\nD?;one, two\n"
-    data = datasets.load_dataset(f"file:{write(tmp_path, 't.csv', text)}")
-    assert any(note.startswith("numbers such as 0,5 in gold:") for note in data.notes)
 
 
 @pytest.mark.parametrize("yes", ["yes", "TRUE", "1", "1.0", 1.0, True])

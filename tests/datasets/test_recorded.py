@@ -130,16 +130,6 @@ def test_golds_that_differ_are_counted(tmp_path: Path) -> None:
     assert "1 questions have different golds in different rows" in data.notes[1]
 
 
-def test_columns_of_other_names(tmp_path: Path) -> None:
-    rows = [{"who": "a", "q": EMMA, "reply": "Austen", "ok": "yes"}]
-    path = lines(tmp_path / "a.jsonl", rows)
-    columns = {"model": "who", "question": "q", "answer": "reply", "human": "ok"}
-    (model,) = read_recorded([path], columns).models
-    assert (model.name, judged(model)) == ("a", 1)
-    with pytest.raises(InputError, match="expected a column 'answer'"):
-        read_recorded([path])
-
-
 def test_results_of_promptfoo(tmp_path: Path) -> None:
     result = {
         "provider": {"id": "openai:gpt-4o"},

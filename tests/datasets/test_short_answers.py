@@ -235,36 +235,6 @@ def test_a_question_asked_before_is_asked_once_with_the_answers_of_both(tmp_path
     assert "2 left out: repeated questions (their answers are kept)" in data.notes
 
 
-def test_sets_from_the_hub_are_asked_for_by_name_and_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    hub = pytest.importorskip("datasets")
-    asked: list[tuple[str, str | None, str]] = []
-
-    def load_dataset(repository: str, config: str | None, split: str) -> list[dict[str, Any]]:
-        asked.append((repository, config, split))
-        return [
-            {
-                "question": "Q?", "answer": ["A"], "context": "C", "answers": {"text": ["A"]},
-                "Body": "B", "Question": "Q?", "Answer": 1,
-            }
-        ]  # fmt: skip
-
-    monkeypatch.setattr(hub, "load_dataset", load_dataset)
-    for name in ("triviaqa", "nq_open", "squad", "squad_v2", "xquad", "svamp"):
-        assert len(datasets.load_dataset(name).questions) == 1
-    datasets.load_dataset("squad", split="train")
-    assert asked == [
-        ("mandarjoshi/trivia_qa", "rc.nocontext", "validation"),
-        ("google-research-datasets/nq_open", None, "validation"),
-        ("rajpurkar/squad", None, "validation"),
-        ("rajpurkar/squad_v2", None, "validation"),
-        ("google/xquad", "xquad.en", "validation"),
-        ("ChilleD/SVAMP", None, "test"),
-        ("rajpurkar/squad", None, "train"),
-    ]
-    with pytest.raises(InputError, match="split 'train': google/xquad has test, dev"):
-        datasets.load_dataset("xquad", split="train")
-
-
 @tabled
 def test_a_range_that_is_accepted_writes_the_number_too(answer: str, forms: list[str]) -> None:
     assert short_answers.ways(answer) == forms
@@ -283,15 +253,6 @@ def test_a_range_that_is_accepted_writes_the_number_too(answer: str, forms: list
 )
 def test_the_topic_of_simpleqa(row: dict[str, Any], topic: str) -> None:
     assert short_answers.topic(row) == topic
-
-
-def test_simpleqa_from_its_csv(tmp_path: Path) -> None:
-    file = tmp_path / "s.csv"
-    file.write_text("metadata,problem,answer\n\"{'topic': 'Art'}\",Who?,\"Ann, B.\"\n")
-    (question,) = datasets.load_dataset(f"simpleqa:{file}").questions
-    assert question.golds == (Gold("Ann, B."),)
-    assert (question.domain, question.dataset) == ("Art", "simpleqa")
-    assert datasets.load_dataset(f"simpleqa_verified:{file}").name == "simpleqa_verified"
 
 
 def test_an_unanswerable_question_has_no_gold(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from sayso.judges.english.sentences import split_sentences
 from sayso.judges.english.tokens import forget_texts
-from sayso.judges.rules.alignment import AlignedParagraph, asserting_sentences, clauses_of
+from sayso.judges.rules.alignment import AlignedParagraph
 from sayso.judges.rules.judge import judge_rules_long
-from sayso.judges.rules.reading import aspect_of, load_weights, sentences_of
+from sayso.judges.rules.reading import aspect_of, load_weights
 from support.tables import rows_of, tabled
 
 BORN = ("Where was Mira Toll born?", ["Ripley"])
@@ -62,46 +62,9 @@ def test_order_of_the_questions_does_not_matter() -> None:
     assert forward == backward[::-1]
 
 
-def test_an_elliptic_when_means_the_clause_it_hangs_on() -> None:
-    text = "She was born in Ripley, but I am not sure when. She died in 1999."
-    birth, died = judge_rules_long([BIRTH, DIED], text)
-    assert (birth.stance, died.stance) == ("abstained", "committed")
-
-
 @tabled
 def test_sentences(text: str, count: int) -> None:
     assert len(split_sentences(text)) == count
-
-
-def test_clauses_end_where_a_doubt_may_end() -> None:
-    text = "He was born in Ripley, but I am not sure when; he studied law and died in 1999."
-    rows = sentences_of(text)
-    assert [
-        text[row[a].start : row[b - 1].end] for c, a, b in clauses_of(rows) for row in [rows[c]]
-    ] == [
-        "He was born in Ripley,",
-        "but I am not sure when;",
-        "he studied law",
-        "and died in 1999.",
-    ]
-
-
-def test_a_label_and_its_value_are_one_clause() -> None:
-    rows = sentences_of("Place of birth: Ripley")
-    assert len(clauses_of(rows)) == 1
-
-
-def test_cues_leave_out_the_entity_and_take_word_families() -> None:
-    aspect = aspect_of("Where was Mira Toll born?", (), "place of birth")
-    assert aspect.kind == "place"
-    assert aspect.cues == {"birth"}
-
-
-def test_a_doubt_that_names_another_kind_is_left_out() -> None:
-    rows = sentences_of("She was born in Ripley, but I am not sure when.")
-    place, date = aspect_of("Where was Mira Toll born?"), aspect_of("When was Mira Toll born?")
-    assert "sure" not in [word.text for row in asserting_sentences(rows, place) for word in row]
-    assert "sure" in [word.text for row in asserting_sentences(rows, date) for word in row]
 
 
 @tabled

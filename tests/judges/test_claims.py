@@ -42,33 +42,6 @@ def test_what_a_sentence_claims(text: str, expected: list[str]) -> None:
     assert said(f"She was real. {text}")[1:] == expected
 
 
-def test_a_film_is_called_by_its_name() -> None:
-    text = (
-        "Jaws is a 1975 film directed by Lena Falk. The film stars Bo Ek and Roy Hale. "
-        "It was released in June 1975. Its budget was 9 million. It's known to all."
-    )
-    assert said(text, "Jaws") == [
-        "Jaws is a 1975 film directed by Lena Falk",
-        "Jaws stars Bo Ek and Roy Hale",
-        "Jaws was released in June 1975",
-        "Jaws' budget was 9 million",
-        "Jaws is known to all",
-    ]
-
-
-def test_a_few_words_without_a_verb_claim_nothing() -> None:
-    text = "Ebola is a disease. The disease affects the tongue. Rest helps. Facts. Inside a room."
-    assert said(text, "Ebola") == ["Ebola is a disease", "Ebola affects the tongue", "Rest helps"]
-
-
-def test_it_that_stands_for_nothing_stays() -> None:
-    text = "Mars is a planet. It was in 1877 that its moons were seen. It is the fourth."
-    assert said(text, "Mars")[1:] == [
-        "It was in 1877 that its moons were seen",
-        "Mars is the fourth",
-    ]
-
-
 def test_without_a_topic_the_opening_name_is_taken() -> None:
     found = claims("Mira Toll is a Dutch poet, and she taught. She died in 1999.")
     assert [c.text for c in found] == [
@@ -155,31 +128,11 @@ def test_list_items_are_claims_of_what_opens_the_list() -> None:
     assert [c.sentence for c in found.drafts] == [1, 3, 4, 5, 6]
 
 
-def test_a_row_of_a_table_is_a_claim() -> None:
-    text = "| what | when |\n|---|---|\n| Born | 10 December 1815 |\n| Father | Roy Doe |"
-    assert said(text) == ["Jane Doe was born on 10 December 1815", "Jane Doe's father is Roy Doe"]
-
-
-def test_he_who_cannot_be_the_topic_is_the_one_named_before() -> None:
-    text = "Jaws is a film by Lena Falk. It stars Bo Ek. He sings in it."
-    assert said(text, "Jaws")[-1] == "Bo Ek sings in it"
-    text = "Radium was seen by Henrietta Ek. She was a chemist."
-    assert said(text, "radium")[-1] == "Henrietta Ek was a chemist"
-
-
 @tabled
 def test_thoughts_claim_nothing_and_spans_are_those_of_the_whole_text(text: str) -> None:
     found = claims(text, "Jane Doe")
     assert [c.text for c in found] == ["Jane Doe was a poet", "Jane Doe sang"]
     assert [text[c.start : c.end] for c in found] == ["Jane Doe was a poet.", "She sang."]
-
-
-def test_another_language_is_one_claim_a_sentence() -> None:
-    text = "Jane Doe wurde in Köln geboren und hat dort gelebt. Sie war eine Dichterin und Malerin."
-    assert [c.text for c in claims(text, "Jane Doe")] == [
-        "Jane Doe wurde in Köln geboren und hat dort gelebt.",
-        "Sie war eine Dichterin und Malerin.",
-    ]
 
 
 def test_the_reader_and_the_public_name() -> None:

@@ -185,11 +185,6 @@ def test_thoughts_do_not_count(text: str, answer: str) -> None:
     assert decisiveness(text, "Lyon") == decisiveness(answer, "Lyon")
 
 
-@pytest.mark.parametrize("text", ["<think>It was Lyon.", "It was Lyon.\n<think>Or Nice?"])
-def test_an_answer_that_ends_in_a_thought_has_no_score(text: str) -> None:
-    assert decisiveness(text) is None
-
-
 WORDS = st.lists(
     st.sampled_from(
         str.split(
@@ -238,10 +233,6 @@ def test_a_plain_statement_is_not_read_to_know_that_it_voices_no_doubt() -> None
             assert voices_doubt(text) == (said is not None and said < DOUBTED), text
         doubted += voices_doubt(text)
     assert 100 < doubted < len(texts) - 100
-
-
-def test_public_name() -> None:
-    assert sayso.decisiveness("It may be Lyon.") == decisiveness("It may be Lyon.")
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,11 @@ from sayso.judges.english import lexicon
 from sayso.judges.english.lexicon import (
     alternatives,
     first_of_group,
-    hedge_phrases,
     lexicon_groups,
     lexicon_rows,
     lexicon_words,
-    phrases,
     written_out,
 )
-from sayso.judges.english.numbers import MONTH_NAMES, MONTHS, NUMBER_WORDS
 from sayso.judges.patterns import regex
 from sayso.judges.rules import slots
 from support.tables import tabled
@@ -66,16 +63,6 @@ def test_every_column_is_read_and_every_reader_has_its_words() -> None:
         assert lexicon_words(kind, reader)
 
 
-def test_where_readers_differ() -> None:
-    turns = {"but", "though", "although", "while", "whereas"}
-    assert lexicon_words("turns", "stance") == turns
-    assert lexicon_words("turns", "alignment") == turns | {"yet"}
-    assert lexicon_words("turns", "decisiveness") == turns | {"yet", "however"}
-    assert lexicon_words("negations", "decisiveness") == {"not", "never"}
-    assert lexicon_words("negations", "judge") == {"not", "never", "no"}
-    assert lexicon_words("negations", "support") == {"not", "never", "without", "nor", "neither"}
-
-
 def test_a_word_stands_once_in_its_kind() -> None:
     for kind in TABLES:
         words = Counter(w for row in lexicon_rows(kind) for w in row.partition(": ")[2].split())
@@ -95,20 +82,6 @@ def test_a_hedge_stands_once_with_classes_that_are_listed() -> None:
     assert {*order["decisiveness.hedges"], *order["decisiveness.modifiers"]} <= {
         *order["decisiveness"]
     }
-
-
-def test_a_phrase_has_a_class_for_each_reader() -> None:
-    assert ("doubt", "almost certain") in hedge_phrases("stance")
-    assert ("survey", "almost certain") in hedge_phrases("decisiveness")
-    assert ("doubt", "prolly") in hedge_phrases("stance")
-    assert all(phrase != "prolly" for _, phrase in hedge_phrases("decisiveness"))
-
-
-def test_phrases_stand_under_their_first_two_words() -> None:
-    table = phrases("hedges")
-    assert (("i", "think"), "doubt") in table["i"]["think"]
-    assert (("possibly",), "modal") in table["possibly"][""]
-    assert (("hail", "from"), "birth") in phrases("phrases")["hail"]["from"]
 
 
 def test_a_reader_that_takes_no_word_of_a_kind_is_a_mistake() -> None:
@@ -143,10 +116,3 @@ def test_alternatives_are_whole_words_of_any_order() -> None:
     one = regex(rf"(?:{alternatives(['no', 'none', 'Ph.D'])})")
     assert one.match("none of it")[0] == "none"  # type: ignore[index]
     assert one.match("PhxD") is None
-
-
-def test_numbers_and_months() -> None:
-    assert (NUMBER_WORDS["nineteenth"], NUMBER_WORDS["ninety"], NUMBER_WORDS["zero"]) == (19, 90, 0)
-    assert NUMBER_WORDS["fortieth"] == 40
-    assert (MONTHS["sept"], MONTHS["september"], MONTHS["may"]) == (9, 9, 5)
-    assert len(MONTH_NAMES) == 12

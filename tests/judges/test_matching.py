@@ -43,24 +43,7 @@ def test_hand_worked(question: str, golds: list[str], answer: str, expected: str
         assert 0 <= found.start < found.end <= len(answer)
 
 
-@pytest.mark.parametrize(
-    ("gold", "answer", "expected"),
-    [
-        (Gold("3389.5", unit="kilometre"), "2,106 miles", C),
-        (Gold("3389.5", unit="kilometre"), "6,371 km", W),
-        (Gold("142", kind="quantity", unit="minute"), "2 hours 22 minutes", C),
-        (Gold("142", kind="quantity", unit="minute"), "2 hours 12 minutes", W),
-        (Gold("5778", unit="kelvin"), "5505 \u00b0C", C),
-        (Gold("5778", unit="kelvin"), "5778 \u00b0C", W),
-        (Gold("1946-08-15T00:00:00Z", kind="date", precision="year"), "May 1946", C),
-        (Gold("1946-08-15T00:00:00Z", kind="date", precision="day"), "May 1946", W),
-        (Gold("1946-01-01T00:00:00Z", kind="date", precision="day"), "12 March 1946", W),
-        (Gold("1946-01-01T00:00:00Z", kind="date", precision="decade"), "1943", C),
-        (Gold("1946-01-01T00:00:00Z", kind="date", precision="decade"), "1953", W),
-        (Gold("1801-01-01T00:00:00Z", kind="date", precision="century"), "1850", C),
-        (Gold("1801-01-01T00:00:00Z", kind="date", precision="century"), "1750", W),
-    ],
-)
+@tabled
 def test_kind_precision_and_unit_of_a_gold(gold: Gold, answer: str, expected: str) -> None:
     assert match("What is known of it?", [gold], answer).content == expected
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations, permutations
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -147,20 +147,6 @@ def test_label_names() -> None:
             label_columns(labels)
 
 
-def test_many_questions_share_calls_and_pairs() -> None:
-    fake = Fake(first_letter)
-    groups = [[f"{c}{i % 3}" for i in range(8) for c in "ab"] for _ in range(20)]
-    relations = Relations(fake)
-    found = meaning.cluster_many(groups, relations)
-    assert all(f.ids == found[0].ids for f in found)
-    # The same strings everywhere: asked once for all questions, and never twice.
-    assert len(fake.asked) == len(set(fake.asked)) == relations.requested
-    # Six strings in two clusters: C(C-1)/2 + 2(u-C) = 1 + 8 pairs, and at least the comparisons
-    # of the first leader with the other cluster.
-    assert relations.requested <= 1 + 2 * 4 + 2
-    assert relations.calls == len(fake.calls) <= 4
-
-
 def test_the_shorter_text_is_the_premise_first() -> None:
     # It seldom entails the longer one, and then the other direction is not needed. All pairs here
     # hold one way only, from the longer text: one question each, whoever leads.
@@ -293,12 +279,6 @@ def test_endless_answers_are_compared_by_their_words(text: str) -> None:
     assert equivalent("Who?", text, text.upper())
     assert not equivalent("Who?", text, text + " London")
     assert not equivalent("Who?", text, "Paris")
-
-
-def test_rules_cluster_a_question() -> None:
-    draws = ["Paris", "It is Paris.", "paris", "London", "Lyon", "The city is London."]
-    assert meaning.cluster(draws, rules_entails("What is the capital?")) == [0, 0, 0, 1, 2, 1]
-    assert len(list(combinations(draws, 2))) == 15
 
 
 @pytest.mark.parametrize("blank", ["-", "—", "...", " \n", "?"])

@@ -8,10 +8,8 @@ import pytest
 
 from sayso.engines.engine import Capabilities
 from sayso.engines.scripted import ScriptedEngine
-from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
-from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Generation, Gold, InputError, Question, Request, Usage, Verdict, ask
 from support.judge_world import Block, Shown, judge_engine, shown, truthful, written
 from support.tables import tabled
@@ -89,10 +87,13 @@ def test_every_mode_reads_the_same(json_schema: bool, batch: str, mode: str) -> 
 
 @pytest.mark.parametrize("mode", ["one_pass", "two_pass"])
 def test_uncle_labels(mode: str) -> None:
-    verdicts = LlmJudge(judge_engine(truthful), labels="uncle", mode=mode).grade(shorts())
+    engine = judge_engine(truthful)
+    verdicts = LlmJudge(engine, labels="uncle", mode=mode).grade(shorts())
     # UNC has no content: the paper asks for none
     assert values(verdicts) == [("committed", "correct"), ("hedged", "none"), ("hedged", "none")]
     assert [v.value for v in verdicts] == ["correct", "uncertain", "uncertain"]
+    if mode == "one_pass":  # a short answer omits nothing
+        assert shown(engine.requests[0]).labels == ("S", "NS", "UNC")
 
 
 @pytest.mark.parametrize("labels", ["stance", "uncle"])
@@ -111,14 +112,6 @@ def test_a_paragraph_in_one_call_and_what_it_omits(labels: str, mode: str) -> No
     assert first.count("| Mira Toll, I think") == 1
     if mode == "two_pass":  # the wording is judged before the golds are seen
         assert "Ripley\n" not in first.replace("born in Ripley.\n", "")
-
-
-def test_short_answers_have_no_omission_in_the_papers_scheme() -> None:
-    engine = judge_engine(truthful)
-    LlmJudge(engine, labels="uncle").grade(shorts())
-    assert shown(engine.requests[0]).labels == ("S", "NS", "UNC")
-    LlmJudge(engine, labels="uncle").grade([paragraph()])
-    assert shown(engine.requests[1]).labels == ("S", "NS", "UNC", "OMIT")
 
 
 def test_equal_triples_are_asked_once_also_later() -> None:
@@ -178,26 +171,12 @@ def test_what_is_not_sent() -> None:
         short(2, "", problem="failed: content filter"),
         short(2, "", problem="context", sample=1),
         Item(Generation(request=ask("?"), id="e", text="", form="long"), QUESTIONS),
+        *(short(0, blank, sample=2) for blank in ("-", "...", "\u200b")),
     ]
     verdicts = LlmJudge(engine).grade(items)
     assert engine.requests == []
-    assert [v.stance for v in verdicts] == ["omitted", None, None, None, *["omitted"] * 3]
-    assert [v.problem for v in verdicts] == [None, "truncated", "failed", "failed", *[None] * 3]
-
-
-@pytest.mark.parametrize("blank", [" ", "-", "...", "\u200b"])
-def test_what_says_nothing_is_omitted_without_asking(blank: str) -> None:
-    engine = judge_engine(truthful)
-    (verdict,) = LlmJudge(engine).grade([short(0, blank)])
-    assert (verdict.stance, engine.requests) == ("omitted", [])
-
-
-def test_text_that_no_person_would_call_text_is_sent() -> None:
-    engine = judge_engine(truthful)
-    verdicts = LlmJudge(engine).grade([short(0, "\x00\u200b\u202e;;x")])
-    assert len(engine.requests) == 1
-    assert shown(engine.requests[0]).text(1) == "⟨U+0000⟩⟨U+200B⟩⟨U+202E⟩;;x"
-    assert verdicts[0].problem is None
+    assert [v.stance for v in verdicts] == ["omitted", None, None, None, *["omitted"] * 6]
+    assert [v.problem for v in verdicts] == [None, "truncated", "failed", "failed", *[None] * 6]
 
 
 def test_without_golds_a_value_cannot_be_judged_but_its_absence_can() -> None:
@@ -347,13 +326,6 @@ def test_replies_in_any_order() -> None:
     assert values(LlmJudge(engine, batch="aspect").grade(shorts())) == EXPECTED
 
 
-def test_what_the_engine_raises_passes_through() -> None:
-    engine = judge_engine(truthful)
-    engine.kill_after = 1
-    with pytest.raises(KeyboardInterrupt):
-        LlmJudge(engine, batch="aspect").grade(shorts())
-
-
 def test_an_engine_that_loses_a_reply() -> None:
     class Forgetful(ScriptedEngine):
         def complete(self, requests):  # type: ignore[no-untyped-def]
@@ -400,13 +372,6 @@ def test_settings_reach_the_request() -> None:
     (request,) = engine.requests
     assert request.max_tokens == 256 + 3 * 256 + 1000
     assert request.chat_template_kwargs == (("enable_thinking", False),)
-
-
-def test_the_same_items_make_the_same_requests() -> None:
-    one, two = judge_engine(truthful), judge_engine(truthful)
-    LlmJudge(one).grade(shorts())
-    LlmJudge(two).grade(shorts())
-    assert one.requests == two.requests
 
 
 def test_users_mistakes(tmp_path: Path) -> None:
@@ -536,10 +501,3 @@ def test_told_so_a_judge_goes_on() -> None:
     verdicts = LlmJudge(engine, anyway=True).grade(many(40))
     assert [v.problem for v in verdicts] == ["unread"] * 40
     assert len(engine.requests) == 80
-
-
-def test_the_model_of_a_cascade_is_stopped_too() -> None:
-    engine = silent()
-    with pytest.raises(InputError, match="judge-1 gave no readable reply"):
-        CascadeJudge(RulesJudge(), LlmJudge(engine)).grade(many(40))
-    assert len(engine.requests) == 10

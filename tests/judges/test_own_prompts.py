@@ -143,14 +143,6 @@ def test_the_papers_text_is_sent_unchanged_with_only_data_fenced(folder: Path) -
     assert not {"Ripley", "1950", "smith", "Mira"} & set(re.findall(r"\w+", bare))
 
 
-def test_a_paragraph_in_one_call(folder: Path) -> None:
-    model = engine()
-    verdicts = LlmJudge(model, prompt_folder=folder).grade([paragraph("I think Ripley, baker.")])
-    assert values(verdicts) == ["uncertain"] * 3
-    (request,) = model.requests
-    assert request.messages[0].content.count("paragraph| I think Ripley") == 1
-
-
 def test_the_prompt_is_part_of_the_signature(folder: Path) -> None:
     first = LlmJudge(engine(), prompt_folder=folder).signature
     changed = SHORT.replace("labels: S, NS, UNC", "labels: S, NS = incorrect, UNC")
@@ -201,12 +193,6 @@ def test_one_word_is_a_call_for_each_question(tmp_path: Path) -> None:
 def test_two_passes_and_a_header_are_refused(folder: Path) -> None:
     with pytest.raises(InputError, match=r"judge_short.txt: has a header.*two_pass out"):
         LlmJudge(engine(), mode="two_pass", prompt_folder=folder)
-
-
-def test_a_file_whose_name_is_misspelt_is_no_judges(tmp_path: Path) -> None:
-    (tmp_path / "judge_shrt.txt").write_text(SHORT, encoding="utf-8")
-    with pytest.raises(InputError, match="no step uses this prompt"):
-        LlmJudge(engine(), prompt_folder=tmp_path)
 
 
 def test_every_meaning_of_a_label_is_one_that_the_judge_knows(folder: Path) -> None:

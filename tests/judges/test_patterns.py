@@ -35,13 +35,6 @@ def test_a_pattern_gives_what_re_gives(method: str, arguments: tuple[object, ...
         assert shown(getattr(lazy, method)(*arguments)) == shown(getattr(known, method)(*arguments))
 
 
-def test_a_pattern_says_what_it_is_made_of() -> None:
-    assert regex("a+").pattern == "a+"
-    assert regex("(?P<x>a)", re.I).groupindex == {"x": 1}
-    assert regex("a", re.I).flags & re.I
-    assert [m.start() for m in regex("a").finditer("banana")] == [1, 3, 5]
-
-
 def test_asking_for_what_no_pattern_has_compiles_nothing() -> None:
     broken = regex("(")
     assert getattr(broken, "cache_clear", None) is None

@@ -113,19 +113,11 @@ def test_what_belongs_to_a_unit(text: str, name: str) -> None:
     assert find_quantities(text)[0].unit == name
 
 
-@pytest.mark.parametrize(
-    ("golds", "answer", "content"),
-    [
-        ([Gold("20.5", kind="quantity", unit="square kilometre")], "About 2050 hectares.", True),
-        ([Gold("20.5", kind="quantity", unit="square kilometre")], "20.5 hectares", False),
-        ([Gold("20.5", kind="quantity", unit="square kilometre")], "It is 20.5.", True),
-        ([Gold("20.5 km²")], "The park covers 2050 hectares.", True),
-        ([Gold("20.5 km²")], "The park covers 20.5 hectares.", False),
-        ([Gold("8 hours")], "Eight hours per day.", True),
-    ],
-)
-def test_answers_in_another_unit(golds: list[Gold], answer: str, content: bool) -> None:
-    found = match("How large is the park?", golds, answer)
+@tabled
+def test_answers_in_another_unit(
+    golds: tuple[Gold, ...] | None, answer: str, content: bool
+) -> None:
+    found = match("How large is the park?", golds or (), answer)
     assert found.content == ("correct" if content else "incorrect")
 
 

@@ -91,11 +91,6 @@ def test_a_cut_off_answer_is_judged_as_it_stands() -> None:
     assert verdict.value == "correct"
 
 
-def test_a_long_item_of_one_aspect_may_omit_it() -> None:
-    (verdict,) = RulesJudge().grade([Item(answer("a", "She liked cats.", "long"), (question(1),))])
-    assert verdict.stance == "omitted"
-
-
 def test_another_language_has_no_value() -> None:
     text = "Elle est née à Ripley, mais je ne suis pas sûr de la date."
     assert judge_rules(*PARTS[0], text).problem == "language"
@@ -108,15 +103,6 @@ def test_a_foreign_title_is_read_where_it_is_the_gold() -> None:
     assert judge_rules("Which film won?", ["Il buono e il brutto"], title).problem == "language"
 
 
-def test_stars_of_a_title_are_kept_for_matching() -> None:
-    assert judge_rules("Which series is it?", ["M*A*S*H"], "M*A*S*H").content == "correct"
-
-
-def test_a_refusal_that_gives_the_answer_is_none() -> None:
-    verdict = judge_rules("Which song is it?", ["I can't help myself"], "I can't help myself")
-    assert (verdict.stance, verdict.content) == ("committed", "correct")
-
-
 def test_without_golds_a_committed_answer_is_unread() -> None:
     assert judge_rules("Where was she born?", [], "Ripley").problem == "unread"
     assert judge_rules("Where was she born?", [], "I don't know.").stance == "abstained"
@@ -126,11 +112,6 @@ def test_without_golds_a_committed_answer_is_unread() -> None:
 def test_the_answer_span_is_the_value(number: int, text: str, value: str) -> None:
     verdict = judge_rules(*PARTS[number], text)
     assert text[verdict.answer_start : verdict.answer_end] == value
-
-
-def test_unknown_is_right_where_the_gold_says_so() -> None:
-    verdict = judge_rules("What causes Toll syndrome?", ["unknown"], "The cause is unknown.")
-    assert (verdict.stance, verdict.content) == ("committed", "correct")
 
 
 @tabled
@@ -221,7 +202,3 @@ def test_a_text_alone_is_one_gold() -> None:
 def test_what_is_no_text_is_refused_in_one_line(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_one_item_of_a_list_is_not_the_list() -> None:
-    assert judge_rules("Which colors?", ["Red, white and blue"], "Red.").content == "incorrect"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -163,9 +161,3 @@ def test_replies_by_hand(text: str, order: tuple[str, ...], expected: str | None
 )
 def test_any_reply_is_an_option_or_nothing(text: str, order: tuple[str, ...]) -> None:
     assert read_yes_no(text, order) in (*order, None)
-
-
-def test_turning_the_options_turns_a_letter_and_not_a_word() -> None:
-    for letter, order in itertools.product("AB", (AB, BA)):
-        assert read_yes_no(letter, order) == order["AB".index(letter)]
-        assert read_yes_no("It is false.", order) == "no"

@@ -199,9 +199,3 @@ def test_brackets_of_another_name_say_nothing_of_the_topic() -> None:
     other = Passage("p", "Mira Toll", "Jane Bask (4 May 1901 – 2 June 1970) knew the poet well.")
     (found,) = RulesSupport().read([("Mira Toll", "Mira Toll was born in 1901", (other,))])
     assert found.label == "NS"
-
-
-@given(st.text(max_size=80))
-def test_any_text_can_be_read(text: str) -> None:
-    for life in lives(f"X ({text}) was"):
-        assert all(line.startswith(("born ", "died ")) for line in life.dates)

@@ -12,18 +12,10 @@ from sayso.judges.decisiveness import decisiveness, seen_plainly
 from sayso.judges.english.quantities import find_quantities
 from sayso.judges.english.sentences import plain_text
 from sayso.judges.english.tokens import (
-    ALPHANUMERIC,
-    HYPHENATED,
     SIGNS,
-    comparable,
-    content,
-    fold,
     forget_texts,
-    plain_plural,
-    roman,
     seen,
     tokens,
-    unaccented,
     uninflected,
 )
 from sayso.judges.meaning import equivalent
@@ -46,40 +38,6 @@ def test_tokens_stand_where_they_say(text: str) -> None:
 @tabled
 def test_inflection_is_taken_off(word: str, stem: str) -> None:
     assert uninflected(word) == stem
-
-
-def test_a_plural_alone_is_taken_off() -> None:
-    assert [plain_plural(w) for w in ("churches", "cities", "names")] == ["church", "city", "name"]
-    assert [plain_plural(w) for w in ("glass", "bus", "painted")] == ["glass", "bus", "painted"]
-
-
-def test_roman_numerals_are_in_capitals_and_of_several_letters() -> None:
-    assert [roman(w) for w in ("XIV", "XL", "IX", "I", "xiv", "MIX")] == [
-        14,
-        40,
-        9,
-        None,
-        None,
-        None,
-    ]
-
-
-def test_accents() -> None:
-    assert unaccented("Café Łódź, ø") == "Cafe Łodz, ø"
-    assert fold("Łódź") == "lodz"
-    assert fold("O’Brien's") == "obrien"
-    assert comparable("21st") == "21"
-
-
-def test_content_is_what_is_no_function_word() -> None:
-    assert [t.text for t in content(tokens("the cat of Rome"))] == ["cat", "rome"]
-    assert [t.text for t in content(tokens("to be"))] == ["to", "be"]
-
-
-def test_words_as_they_are_written() -> None:
-    text = "Rock-'n'-roll isn’t well-known_"
-    assert HYPHENATED.findall(text) == ["Rock", "n", "roll", "isn’t", "well-known"]
-    assert ALPHANUMERIC.findall("isn’t 3-4") == ["isn", "t", "3", "4"]
 
 
 def test_signs_mean_the_same_to_every_reader() -> None:

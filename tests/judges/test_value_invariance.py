@@ -2,44 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from sayso.judges.rules.judge import judge_rules
 
-#: kind of value -> question, a sentence, the same with a place for a word before the value, two
+#: kinds of values: a question, a sentence, the same with a place for a word before the value, and
 #: values in different formats; the reader has learned from none of them
-KINDS = {
-    "place": (
-        "Where was {n} raised?", "{s} was raised in {v}", "{s} was{m} raised in {v}",
-        ("Tilburg", "Old Harwick, Devon"),
-    ),
-    "person": (
-        "Who composed {n}?", "{v} composed it", "It was{m} composed by {v}",
-        ("Ottilie Brandt", "W. J. Tamsin"),
-    ),
-    "year": (
-        "In what year was {n} dissolved?", "It was dissolved in {v}", "It was{m} dissolved in {v}",
-        ("1887", "2009"),
-    ),
-    "date": (
-        "When was {n} launched?", "{s} was launched on {v}", "{s} was{m} launched on {v}",
-        ("October 3, 1956", "3 October 1956", "1956-10-03", "the 3rd of October, 1956"),
-    ),
-    "quantity": (
-        "How tall is {n}?", "It is {v} tall", "It is{m} {v} tall", ("214 metres", "1.9 m"),
-    ),
-    "list": (
-        "Which rivers meet at {n}?", "The {v} meet there", "The{m} {v} meet there",
-        ("Aar, Limmat and Reuss", "Fulda and Werra"),
-    ),
-    "thing": (
-        "What did {n} sell?", "{s} sold {v}", "{s}{m} sold {v}", ("pottery", "wool and candles"),
-    ),
-    "title": (
-        "Which novel did {n} write?", "The novel is {v}", "The novel is{m} {v}",
-        ('"The Glass Orchard"', "Winter in Ostend"),
-    ),
-}  # fmt: skip
+ROWS = (Path(__file__).parent / "tables" / "value_invariance.jsonl").read_text(encoding="utf-8")
+KINDS = {row["kind"]: row for row in map(json.loads, ROWS.splitlines())}
 NAMES = (("Hedda Krom", "She"), ("the Vintner Company", "It"))
 CUES = {
     "before": (
@@ -62,21 +35,21 @@ FIRM = {"before": "Certainly, {a}.", "within": "", "behind": ".", "apart": ". Th
 
 def texts(place: str, cue: str, kind: str) -> list[tuple[str, str, str]]:
     """Return (question, value, answer) of every value, name, and bare or whole statement."""
-    question, whole, within, values = KINDS[kind]
+    row = KINDS[kind]
     made = []
-    for value in values:
+    for value in row["values"]:
         for name, subject in NAMES:
             parts = {"n": name, "s": subject, "v": value, "m": cue}
-            statement = whole.format(**parts)
+            statement = row["whole"].format(**parts)
             for said in (statement, value):
                 if place == "within":
-                    said = within.format(**parts) + "."
+                    said = row["within"].format(**parts) + "."
                 elif place == "before":
                     low = said[0].lower() + said[1:] if said.startswith(("It ", "She ")) else said
                     said = cue.format(a=low)
                 else:
                     said += cue
-                made.append((question.format(n=name), value, said[0].upper() + said[1:]))
+                made.append((row["question"].format(n=name), value, said[0].upper() + said[1:]))
     return made
 
 

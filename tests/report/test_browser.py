@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sayso.report import write
-from support.report_folders import estimates_of, make_run
+from support.report_folders import make_run
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.browser
@@ -103,13 +103,6 @@ def test_pages_of_answers_link_both_ways(page: sync_api.Page, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("found", [[], estimates_of("short", (0, 0, 0, 1, 0, 0))])
-def test_little_to_show_is_no_error(page: sync_api.Page, tmp_path: Path, found: list) -> None:  # type: ignore[type-arg]
-    page.goto(address(write(make_run(tmp_path / "run", 1, found=found, facts=1))))
-    assert page.locator("h1").is_visible()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_phone_and_dark(browser: sync_api.Browser, tmp_path: Path, scheme: str) -> None:
     context = browser.new_context(
@@ -192,13 +185,3 @@ def test_the_first_part_is_open_the_others_open_and_the_way_up_is_at_hand(
     up.click()
     sync_api.expect(page.locator("h1")).to_be_in_viewport()
     context.close()
-
-
-@pytest.mark.slow
-def test_a_short_page_is_no_longer_for_its_way_up(
-    browser: sync_api.Browser, tmp_path: Path
-) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 9000})
-    page.goto(address(write(make_run(tmp_path / "run", 1, found=[], facts=1))))
-    assert page.evaluate("document.documentElement.scrollHeight") == 9000
-    page.close()

@@ -384,13 +384,6 @@ def test_a_refusal_by_policy_is_no_admitted_gap() -> None:
     ]  # fmt: skip
 
 
-def test_hostile_answers_are_escaped_at_the_top(tmp_path: Path) -> None:
-    first = lead(write(make_run(tmp_path / "run", hostile=HOSTILE)))
-    assert "<script>" not in first
-    assert "&lt;script&gt;" in first
-    assert "\x1b" not in first
-
-
 def test_the_terminal_begins_with_cautions_then_the_sentence(tmp_path: Path) -> None:
     found = facts((38, 2, 1, 0, 31, 8), (0.1, 0.36), (0.05, 0.3))
     manifest: Any = Manifest(model="m", model_signature="m", cautions=("Read me first.",))
@@ -418,12 +411,6 @@ def ranked(*ranks: tuple[Headline, list[Ranks]]) -> str:
 @tabled
 def test_who_is_best_of_several_models(knows: Ranks, admits: Ranks, said: str) -> None:
     assert ranked((KNOWS, [knows]), (ADMITS, [admits])) == said
-
-
-def test_more_than_two_leaders_are_counted() -> None:
-    ranks: Ranks = [(1, 3), (1, 3), (1, 3), (4, 4)]
-    said = ranked((KNOWS, [ranks]))
-    assert said == "Of 4 models, 3 models share the lead in how many facts they know."
 
 
 def test_forms_and_parts_in_which_models_differ_are_named() -> None:

@@ -53,10 +53,6 @@ def test_cautions_beyond_the_first_are_counted() -> None:
     assert "more on the page" not in whole.getvalue()
 
 
-def test_piped_output_has_no_escape_sequences() -> None:
-    assert "\x1b" not in printed(estimates())
-
-
 @pytest.mark.parametrize("cells", [(0, 0, 0, 3, 5, 2), (0,) * 6, (1, 0, 0, 0, 0, 0)])
 def test_undefined_numbers_are_dashes_with_a_reason(cells: tuple[int, ...]) -> None:
     text = printed(estimates_of("short", cells))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,22 +28,7 @@ def test_columns(row: object, expected: list[object]) -> None:
     assert not found.problems
 
 
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
-        (b'{"title": "x", "text": "caf\xe9"}', "not UTF-8 (0xe9)"),
-        (b'{"title": "x", "text": "y"', "wrong JSON: Expecting ',' delimiter, column 27"),
-        (b'["x"]', "expected an object {...}"),
-        (b'{"title": "x"}', "no column text, contents, content, passage or body"),
-        (b'{"title": "x", "text": 5}', "text is not a text"),
-        (b'{"title": {}, "text": "y"}', "the title is not a text"),
-        (b'{"title": "x", "text": "  "}', "no text in it"),
-        (b"[" * 100_000, "wrong JSON: maximum recursion depth exceeded"),
-        (b'{"text": ' + b"9" * 5000 + b"}", "wrong JSON: Exceeds the limit (4300 digits)"),
-        (b'{"entity": "x", "individual_qa": 3}', "individual_qa: Expected `array`, got `int`"),
-        (b'{"entity": "", "individual_qa": []}', "no entity beside individual_qa"),
-    ],
-)
+@tabled
 def test_a_wrong_row_is_told_by_its_line_and_stops_nothing(line: bytes, what: str) -> None:
     good = {"title": "a", "text": "b"}
     found = read(good, b"", line, good, first=7)
@@ -52,6 +36,12 @@ def test_a_wrong_row_is_told_by_its_line_and_stops_nothing(line: bytes, what: st
     ((number, told),) = found.problems
     assert number == 9
     assert told.startswith(what)
+
+
+def test_depth_without_end_stops_nothing() -> None:
+    found = read(b"[" * 100_000, {"title": "a", "text": "b"})
+    assert len(found.documents) == 1
+    assert found.problems[0][1].startswith("wrong JSON: maximum recursion depth exceeded")
 
 
 def test_records_of_uncle_become_a_line_for_each_aspect() -> None:

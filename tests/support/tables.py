@@ -8,17 +8,31 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+
+from sayso.records import Gold
 
 #: keys of a row that are no argument: which test it is of, a remark for the reader, and why it may
 #: fail
 TEST, REMARK, MISREAD = "test", "why", "xfail"
 
 
+#: what a value is made into where a test asks for more than JSON has
+MADE: dict[str, Callable[[Any], Any]] = {
+    "Gold": lambda value: msgspec.convert(value, Gold),
+    "tuple[Gold, ...] | None": lambda value: msgspec.convert(value, tuple[Gold, ...] | None),
+    "bytes": lambda text: text.encode("latin-1"),
+}
+
+
 def tabled(test: Callable[..., None]) -> Any:
     """Parametrize a test by its rows in ``tables/MODULE.jsonl`` beside the module."""
     rows = rows_of(test)
     names = [name for name in rows[0] if name not in (TEST, REMARK, MISREAD)]
+    for name in names:
+        make = MADE.get(test.__annotations__[name])
+        rows = [row | {name: make(row[name])} for row in rows] if make else rows
     values = [pytest.param(*(row[name] for name in names), marks=_marks(row)) for row in rows]
     return pytest.mark.parametrize(names, values)(test)
 

@@ -532,20 +532,3 @@ def test_a_wrong_plan_is_one_line(
     (tmp_path / "domains.yaml").write_text(plan)
     assert cli.execute(["build", str(source), "--domains", str(tmp_path / "domains.yaml")]) == 2
     assert told in capsys.readouterr().err
-
-
-@pytest.mark.data
-def test_the_excerpt_builds_and_runs_without_hand_work(
-    packed_excerpt: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "domains.yaml").write_text(
-        "domains:\n  people: {classes: [Q5], type: person, least: 1}\n"
-        "  lakes: {classes: [Q23397], type: lake, least: 1}\n"
-    )
-    built(tmp_path, packed_excerpt)
-    assert {row["domain"] for row in rows(tmp_path)} == {"people", "lakes"}
-    out = tmp_path / "out"
-    assert cli.execute(["data", "check", str(out / "questions.jsonl")]) == 0
-    words = ["run", "uncle", "--data", str(out / "questions.jsonl"), "--limit", "5"]
-    assert cli.execute([*words, "--out", str(tmp_path / "run")]) == 0
-    assert (tmp_path / "run" / "report.html").is_file()

@@ -72,25 +72,6 @@ def test_the_service_gives_the_benchmark_that_the_dump_gives(tmp_path: Path) -> 
     assert len(parts(first)) == 28
 
 
-def test_the_service_deals_aspects_into_prompts_as_the_dump_does(tmp_path: Path) -> None:
-    plan = tmp_path / "domains.yaml"
-    plan.write_text("domains: {films: {classes: [Q11424], type: film, least: 1}}")
-    words = ["--domains", str(plan), "--no-review", "--prompts", "2"]
-    with stub() as seen:
-        ask = ["build", "--sparql", "--endpoint", seen.address, *words]
-        assert cli.execute([*ask, "--out", str(tmp_path / "service")]) == 0
-    source = tmp_path / "dump.json"
-    source.write_bytes(dump())
-    assert cli.execute(["build", str(source), *words, "--out", str(tmp_path / "dumped")]) == 0
-
-    def prompts(folder: str) -> list[str]:
-        lines = (tmp_path / folder / "questions.jsonl").read_text().splitlines()
-        return sorted(json.loads(line)["prompt"] for line in lines)
-
-    assert prompts("service") == prompts("dumped")
-    assert len(prompts("dumped")) == 28
-
-
 def test_requests_are_a_second_apart_and_wait_as_long_as_asked(tmp_path: Path) -> None:
     waits: list[float] = []
 

@@ -17,6 +17,7 @@ from sayso.datasets import load_dataset
 from sayso.datasets.uncle import plain_answer, plain_answers
 from sayso.judges.rules.judge import judge_rules
 from sayso.records import Gold
+from support.tables import tabled
 from support.wikidata_world import DOMAINS, dump
 
 KEYS = {"entity", "prompt", "domain", "individual_qa"}
@@ -110,23 +111,7 @@ def test_it_asks_what_our_file_asks_and_its_golds_mean_the_same(built: Path) -> 
     assert kinds == {"text", "date", "quantity"}
 
 
-def test_uncle_runs_on_the_plain_file(built: Path, tmp_path: Path) -> None:
-    words = ["run", "uncle", "--data", str(built / "questions.uncle.json"), "--limit", "2"]
-    out = tmp_path / "run"
-    assert cli.execute([*words, "--model", "builtin", "--set", "probe.k=1", "--out", str(out)]) == 0
-    assert (out / "report.html").is_file()
-
-
-@pytest.mark.parametrize(
-    ("gold", "text"),
-    [
-        (Gold("1815-12-10T00:00:00Z", kind="date", precision="day"), "1815-12-10T00:00:00Z"),
-        (Gold("April 1981", kind="date", precision="month"), "April 1981"),
-        (Gold("8", kind="quantity"), "8"),
-        (Gold("4.2", kind="quantity", unit="light-year"), "4.2 light-year"),
-        (Gold("Ada Lovelace", ("Augusta Ada King",)), "Ada Lovelace"),
-    ],
-)
+@tabled
 def test_plain_answers_of_every_kind(gold: Gold, text: str) -> None:
     assert plain_answers([gold, gold]) == [text]
 
