@@ -18,6 +18,7 @@ from sayso.judges.english.lexicon import (
     lexicon_words,
     written_out,
 )
+from sayso.judges.english.numbers import MONTH_NAMES, MONTHS, NUMBER_WORDS
 from sayso.judges.patterns import regex
 from sayso.judges.rules import slots
 from support.tables import tabled
@@ -61,6 +62,16 @@ def test_every_column_is_read_and_every_reader_has_its_words() -> None:
     assert written == read
     for kind, reader in columns_read():
         assert lexicon_words(kind, reader)
+
+
+def test_where_readers_differ() -> None:
+    turns = {"but", "though", "although", "while", "whereas"}
+    assert lexicon_words("turns", "stance") == turns
+    assert lexicon_words("turns", "alignment") == turns | {"yet"}
+    assert lexicon_words("turns", "decisiveness") == turns | {"yet", "however"}
+    assert lexicon_words("negations", "decisiveness") == {"not", "never"}
+    assert lexicon_words("negations", "judge") == {"not", "never", "no"}
+    assert lexicon_words("negations", "support") == {"not", "never", "without", "nor", "neither"}
 
 
 def test_a_word_stands_once_in_its_kind() -> None:
@@ -110,6 +121,13 @@ def test_an_indented_line_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_contractions(word: str, stance: list[str], decisiveness: list[str]) -> None:
     assert list(written_out(word)) == stance
     assert list(written_out(word, "decisiveness")) == decisiveness
+
+
+def test_numbers_and_months() -> None:
+    assert (NUMBER_WORDS["nineteenth"], NUMBER_WORDS["ninety"], NUMBER_WORDS["zero"]) == (19, 90, 0)
+    assert NUMBER_WORDS["fortieth"] == 40
+    assert (MONTHS["sept"], MONTHS["september"], MONTHS["may"]) == (9, 9, 5)
+    assert len(MONTH_NAMES) == 12
 
 
 def test_alternatives_are_whole_words_of_any_order() -> None:

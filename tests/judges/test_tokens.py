@@ -12,8 +12,12 @@ from sayso.judges.decisiveness import decisiveness, seen_plainly
 from sayso.judges.english.quantities import find_quantities
 from sayso.judges.english.sentences import plain_text
 from sayso.judges.english.tokens import (
+    ALPHANUMERIC,
+    HYPHENATED,
     SIGNS,
+    content,
     forget_texts,
+    plain_plural,
     seen,
     tokens,
     uninflected,
@@ -38,6 +42,22 @@ def test_tokens_stand_where_they_say(text: str) -> None:
 @tabled
 def test_inflection_is_taken_off(word: str, stem: str) -> None:
     assert uninflected(word) == stem
+
+
+def test_a_plural_alone_is_taken_off() -> None:
+    assert [plain_plural(w) for w in ("churches", "cities", "names")] == ["church", "city", "name"]
+    assert [plain_plural(w) for w in ("glass", "bus", "painted")] == ["glass", "bus", "painted"]
+
+
+def test_content_is_what_is_no_function_word() -> None:
+    assert [t.text for t in content(tokens("the cat of Rome"))] == ["cat", "rome"]
+    assert [t.text for t in content(tokens("to be"))] == ["to", "be"]
+
+
+def test_words_as_they_are_written() -> None:
+    text = "Rock-'n'-roll isn’t well-known_"
+    assert HYPHENATED.findall(text) == ["Rock", "n", "roll", "isn’t", "well-known"]
+    assert ALPHANUMERIC.findall("isn’t 3-4") == ["isn", "t", "3", "4"]
 
 
 def test_signs_mean_the_same_to_every_reader() -> None:
