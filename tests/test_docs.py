@@ -24,7 +24,7 @@ PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
 #: the hub cannot be reached from a test, so the same command runs on a folder
-HUB = "hf:Qwen/Qwen3-4B"
+HUB = "hf:Qwen/Qwen3.5-4B"
 
 
 def test_the_commands_of_the_tour_run_in_order(

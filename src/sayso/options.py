@@ -195,7 +195,7 @@ class CacheOptions:
 
 Batch = Literal["item", "entity", "aspect"]
 Mode = Literal["one_pass", "two_pass"]
-Labels = Literal["stance", "uncle"]
+Labels = Literal["stance", "uncle", "grades"]
 PromptSet = Literal["full", "brief"]
 
 
@@ -211,7 +211,9 @@ class JudgingOptions:
     )
     judge_mode: Mode = option("one_pass", "read stance and content in one call, or in two", "judge")
     judge_labels: Labels = option(
-        "stance", "separate stance and content, or UNCLE's three labels", "judge"
+        "stance",
+        "separate stance and content, UNCLE's three labels, or the four grades of AA-Omniscience",
+        "judge",
     )
     judge_prompt: PromptSet = option(
         "full",

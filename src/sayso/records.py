@@ -21,7 +21,7 @@ from sayso.addresses import has_secret, redact
 
 GoldKind = Literal["text", "date", "quantity"]
 Stance = Literal["committed", "hedged", "abstained", "refused_by_policy", "asked_back", "omitted"]
-Content = Literal["correct", "incorrect", "none"]
+Content = Literal["correct", "incorrect", "partial", "none"]
 Value = Literal["correct", "incorrect", "uncertain", "omitted"]
 
 #: UNCLE's one-letter labels, once. A missing verdict is PARSE_FAIL.

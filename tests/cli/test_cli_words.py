@@ -39,7 +39,7 @@ def test_a_model_folder_that_is_not_there(
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "there is no folder of this name" in said
-    assert "as in hf:Qwen/Qwen3-4B" in said
+    assert "as in hf:Qwen/Qwen3.5-4B" in said
 
 
 @tabled

@@ -138,7 +138,7 @@ def test_a_hub_id_without_network(monkeypatch: Any) -> None:
     assert said == (
         "model sayso-tests/there-is-no-such-model cannot be opened: there is no folder of this "
         "name, its files are not in this machine's hub cache, and the hub cannot be reached; "
-        "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
+        "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3.5-4B"
     )
 
 

@@ -114,6 +114,31 @@ def test_a_paragraph_in_one_call_and_what_it_omits(labels: str, mode: str) -> No
         assert "Ripley\n" not in first.replace("born in Ripley.\n", "")
 
 
+<<<<<<< HEAD
+=======
+def test_four_grades_are_told_apart_in_one_call() -> None:
+    said = iter(["CORRECT", "partial", "Not attempted"])
+    judge = LlmJudge(judge_engine(lambda seen, number: next(said)), labels="grades")
+    verdicts = judge.grade(shorts())
+    assert values(verdicts) == [
+        ("committed", "correct"), ("committed", "partial"), ("abstained", "none"),
+    ]  # fmt: skip
+    assert [v.value for v in verdicts] == ["correct", "incorrect", "uncertain"]
+    assert judge.signature.endswith("+grades")
+    for more in ({"mode": "two_pass"}, {"prompts": "brief"}):
+        with pytest.raises(InputError, match="one decision of a full prompt in one call"):
+            LlmJudge(judge_engine(truthful), labels="grades", **more)  # type: ignore[arg-type]
+
+
+def test_short_answers_have_no_omission_in_the_papers_scheme() -> None:
+    engine = judge_engine(truthful)
+    LlmJudge(engine, labels="uncle").grade(shorts())
+    assert shown(engine.requests[0]).labels == ("S", "NS", "UNC")
+    LlmJudge(engine, labels="uncle").grade([paragraph()])
+    assert shown(engine.requests[1]).labels == ("S", "NS", "UNC", "OMIT")
+
+
+>>>>>>> 38de0d7f (A model judge can give AA-Omniscience's four grades, so that its index is the published one; examples name this year's models)
 def test_equal_triples_are_asked_once_also_later() -> None:
     engine = judge_engine(truthful)
     judge = LlmJudge(engine)
@@ -376,7 +401,7 @@ def test_settings_reach_the_request() -> None:
 
 def test_users_mistakes(tmp_path: Path) -> None:
     engine = judge_engine(truthful)
-    with pytest.raises(InputError, match="labels='x': expected one of stance, uncle"):
+    with pytest.raises(InputError, match="labels='x': expected one of stance, uncle, grades"):
         LlmJudge(engine, labels="x")  # type: ignore[arg-type]
     (tmp_path / "judge_blocks.txt").write_text("Just say it.", encoding="utf-8")
     with pytest.raises(InputError, match=r"judge_blocks.txt: must contain \{labels\}"):

@@ -28,7 +28,7 @@ run:study
     Compare models, data sets and protocols on one page, with joint intervals and ranks.
     sayso study first.yaml --dry-run
     sayso study --models builtin builtin-trained --protocols uncle
-    sayso study --models smollm2 hf:Qwen/Qwen3-4B --protocols uncle --limit 20
+    sayso study --models smollm2 hf:Qwen/Qwen3.5-4B --protocols uncle --limit 20
     sayso study runs/* --layout uncle-table3
 run:report
     Rebuild a run's page.
@@ -74,13 +74,13 @@ people:agreement
 Before you pay:
 check:check
     Find out what a model or an endpoint can do, and which numbers that rules out.
-    sayso check openai:gpt-4o-mini
+    sayso check openai:gpt-5.4-mini
     sayso check http://localhost:8000/v1#NAME
-    sayso check hf:Qwen/Qwen3-4B --device cuda
+    sayso check hf:Qwen/Qwen3.5-4B --device cuda
 check:judge_check
     Check a judge against labels and attacks, before you pay for it.
     sayso judge-check rules
-    sayso judge-check openai:gpt-4o-mini --labeled mine.jsonl --max-cost 1
+    sayso judge-check openai:gpt-5.4-mini --labeled mine.jsonl --max-cost 1
 
 Data:
 data:data_app

@@ -55,8 +55,8 @@ def _add_command(plan: Protocol) -> None:
     command = with_options(run_one, {"common": RunFlags, "settings": plan.Settings})
     below = help_examples(
         f"sayso run {plan.name} --limit 5",
-        f"sayso run {plan.name} --model hf:Qwen/Qwen3-4B --data mine.jsonl",
-        f"sayso run {plan.name} --model openai:gpt-4o-mini --max-cost 5 --dry-run",
+        f"sayso run {plan.name} --model hf:Qwen/Qwen3.5-4B --data mine.jsonl",
+        f"sayso run {plan.name} --model openai:gpt-5.4-mini --max-cost 5 --dry-run",
     )
     run_app.command(command, name=plan.name, help_epilogue=below)
 

@@ -3,7 +3,7 @@
 The extra ``sayso[inspect]`` installs ``inspect-ai``, which finds this package by its entry point
 and calls what is in it ``sayso/…``:
 
-    inspect eval sayso/selective --model openai/gpt-4o-mini
+    inspect eval sayso/selective --model openai/gpt-5.4-mini
     inspect score LOG --scorer sayso/stance
     sayso export RUN answers.eval
 

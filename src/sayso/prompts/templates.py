@@ -81,6 +81,7 @@ PLACES: dict[str, Places] = {
     "judge_stance": Places(),
     "judge_stance_first": Places(),
     "judge_uncle": Places(),
+    "judge_grades": Places(),
     "judge_uncle_first": Places(),
     "method_granularity": _INSTRUCTION,
     "method_hedged": Places(("answer",)),

@@ -191,7 +191,7 @@ def safe_text(text: str, console: Console, style: str = "") -> Text:
 
 #: words of a judge's signature -> the flags of ``sayso judge-check`` that say the same
 FLAGS = {
-    "uncle": "--set judge_labels=uncle",
+    **{labels: f"--set judge_labels={labels}" for labels in ("uncle", "grades")},
     "entity": "--set judge_batch=entity",
     "aspect": "--set judge_batch=aspect",
     "two_pass": "--set judge_mode=two_pass",

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 RULES = "rules"
 OURS = (RULES, "people", *OPENERS)
 EXPECTED = (
-    "expected 'rules' (offline), the name of a model such as openai:gpt-4o, or 'rules+' and the "
+    "expected 'rules' (offline), the name of a model such as openai:gpt-5.4, or 'rules+' and the "
     "name of a model, which is then asked only if the rules are not certain; people, for answers "
     "with people's verdicts (--answers)"
 )

@@ -160,7 +160,7 @@ def _rules(row: AnswerRow) -> Grade:
 
 
 def _of_verdict(verdict: Verdict) -> Grade:
-    if verdict.problem is not None or verdict.content not in ("correct", "incorrect"):
+    if verdict.problem is not None or verdict.content in (None, "none"):
         return Grade(math.nan, problem=verdict.problem)
     return Grade(float(verdict.content == "correct"))
 

@@ -6,7 +6,7 @@ A study is written as a mapping, in a YAML file or in Python, where a model may 
     limit: 50
     models:
       - smollm2
-      - {model: "hf:Qwen/Qwen3-4B", name: Qwen3 4B, dtype: bfloat16}
+      - {model: "hf:Qwen/Qwen3.5-4B", name: Qwen3.5 4B, dtype: bfloat16}
     data:
       - world
       - {data: "file:mine.jsonl", columns: "question=q", limit: 200}

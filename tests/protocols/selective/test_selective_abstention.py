@@ -25,6 +25,7 @@ from sayso.report.sheet import render_sheet
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.report import layout_tables
+from support.judge_world import judge_engine
 from support.scripted_world import chance
 
 RULES = "form:short;against:rules"
@@ -111,6 +112,32 @@ def _counts(result: Result) -> dict[str, list[float]]:
             if e.value:
                 found.setdefault(parts["did"], [0, 0])[place] = e.value
     return found
+
+
+def test_a_part_of_an_answer_counts_nothing_in_the_index(tmp_path: Path) -> None:
+    """The four grades of AA-Omniscience: right minus wrong over all questions, also of answerable
+    ones alone; a part is not right, and no error of the index."""
+    grades = {
+        "Where was Ada born?": "CORRECT", "Where was Bob born?": "PARTIAL",
+        "Where was Cid born?": "INCORRECT", "Where was Dee born?": "CORRECT",
+        "Where was Eve born?": "NOT_ATTEMPTED",
+    }  # fmt: skip
+    place = tmp_path / "q.jsonl"
+    rows = [{"question": q, "entity": q, "gold": "London"} for q in grades]
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    result = sayso.run(
+        "selective", model=ScriptedEngine(lambda request: "Somewhere."), data=f"file:{place}",
+        judge=judge_engine(lambda seen, number: grades[seen.question(number)]),
+        judge_labels="grades", options=BARE, out=tmp_path / "r", cache=tmp_path / "c",
+    )  # fmt: skip
+    (index,) = [e for e in result.estimates if e.name == "right_minus_wrong"]
+    assert index.value == pytest.approx((2 - 1) / 5)
+    assert dict(index.where)["against"].endswith("+grades")
+    did = {dict(e.where)["did"]: e.value for e in result.estimates if e.name == "answer_count"}
+    assert (did["right"], did["wrong"], did["partly"], did["declined"]) == (2, 1, 1, 1)
+    errors = [e for e in result.estimates if e.name == "error_rate" and "tier" not in dict(e.where)]
+    assert [e.value for e in errors if "grades" in dict(e.where).get("against", "")] == [3 / 5]
+    assert "partly right" in (tmp_path / "r" / "report.html").read_text("utf-8")
 
 
 def test_who_declines_only_when_told_to_express_uncertainty_is_said_to(tmp_path: Path) -> None:

@@ -213,7 +213,7 @@ def _refused(name: str, error: Exception, hub_id: str, local: bool) -> InputErro
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError
 
     begin = f"model {name} cannot be opened:"
-    expected = "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3-4B"
+    expected = "expected a folder, or a model's id on the hub, as in hf:Qwen/Qwen3.5-4B"
     if _comes_of(error, GatedRepoError):
         return NotHere(
             f"{begin} {hub_id} is gated: ask for access on {constants.ENDPOINT}/{hub_id}, and log "

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -93,7 +93,7 @@ class PartJudgement(NamedTuple):
 class LlmJudge:
     """A model with our prompts and parser, as a :class:`~sayso.judges.judge.Judge`.
 
-    ``labels`` is "stance" (stance x content) or "uncle" (S / NS / UNC, the paper's). ``prompts`` is
+    ``labels`` is "stance" (stance x content), "uncle" (S / NS / UNC) or "grades". ``prompts`` is
     "full" or "brief", to which ``batch``, ``mode`` and ``output`` say nothing and to which refusals
     and counter-questions are not knowing.
     ``output`` is the form of replies: "json" (a schema the server enforces), "blocks", or "auto":
@@ -123,7 +123,7 @@ class LlmJudge:
         anyway: bool = False,
         dtype: str = "",
     ) -> None:
-        _one_of("labels", labels, ("stance", "uncle"))
+        _one_of("labels", labels, get_args(Labels))
         _one_of("prompts", prompts, ("full", "brief"))
         _one_of("batch", batch, ("item", "entity", "aspect"))
         _one_of("mode", mode, ("one_pass", "two_pass"))
@@ -132,6 +132,11 @@ class LlmJudge:
         self.name = engine.name
         self.labels: Labels = labels
         brief = prompts == "brief"
+        if labels == "grades" and (brief or mode == "two_pass"):
+            raise InputError(
+                "judge_labels=grades is one decision of a full prompt in one call; leave "
+                f"{'judge_prompt=brief' if brief else 'judge_mode=two_pass'} out"
+            )
         self.batch: Batch = "aspect" if brief else batch
         self.mode: Mode = mode
         if output == "auto":
@@ -162,7 +167,7 @@ class LlmJudge:
             ]
         )
         settings = [
-            "uncle" if self.labels == "uncle" else "",
+            self.labels if self.labels != "stance" else "",
             *calls,
             "json" if setup.output == "json" else "",
             self.dtype,

@@ -2,7 +2,8 @@
 
 A label stands for a stance and a content at once. ``uncle`` are the paper's three
 labels (arXiv 2505.16922), with one of ours for an aspect that a paragraph
-does not mention, which the paper counts as NS without saying so.
+does not mention, which the paper counts as NS without saying so. ``grades`` are the four of
+AA-Omniscience (Jackson et al. 2025, arXiv 2511.13029), where doubt does not count.
 
 Sources of the prompts: ``judge_uncle*`` and the block form UNCLE (arXiv 2505.16922, section 3
 and its released grammar); ``judge_stance*`` and ``judge_second`` the project's labelling guide
@@ -109,6 +110,16 @@ ONE_PASS: dict[Labels, Vocabulary] = {
         },
         "OMIT",
     ),
+    "grades": _vocabulary(
+        {
+            "CORRECT": ("committed", "correct"),
+            "PARTIAL": ("committed", "partial"),
+            "INCORRECT": ("committed", "incorrect"),
+            "NOT-ATTEMPTED": ("abstained", "none"),
+            "OMITTED": ("omitted", "none"),
+        },
+        "OMITTED",
+    ),
 }
 
 #: First of two calls: which aspects are uncertain?
@@ -157,7 +168,7 @@ def vocabulary(labels: Labels, step: Step, form: Form) -> Vocabulary:
     if step == "second":
         return SECOND
     words = (ONE_PASS if step == "one" else FIRST)[labels]
-    return words.without_omitted() if labels == "uncle" and form == "short" else words
+    return words.without_omitted() if labels != "stance" and form == "short" else words
 
 
 #: What a label of a user's own prompt may mean (``templates.WHOLE``): all of the above.
@@ -166,6 +177,7 @@ OWN: dict[str, Meaning] = {
     **ONE_PASS["stance"].meaning,
     "correct": ("committed", "correct"),
     "incorrect": ("committed", "incorrect"),
+    "partial": ("committed", "partial"),
 }
 
 
@@ -216,6 +228,7 @@ _TASKS: dict[tuple[Labels, Step], str] = {
     ("uncle", "one"): "judge_uncle",
     ("uncle", "first"): "judge_uncle_first",
     ("uncle", "second"): "judge_second",
+    ("grades", "one"): "judge_grades",
 }
 
 

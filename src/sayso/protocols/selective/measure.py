@@ -56,6 +56,7 @@ from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.rows import (
     FATES,
     OTHER_DATA,
+    PARTLY,
     WORDS,
     FormRows,
     fates_of,
@@ -376,8 +377,9 @@ def counts(own: ScoredAnswers) -> Iterator[Estimate]:
     if rows.stance is None or rows.outcome is None or rows.unanswerable is None:
         return
     fates = fates_of(rows)
+    told = [did for did in FATES if did != PARTLY or rows.four_grades]
     for asked, among in zip(ASKED, (~rows.unanswerable, rows.unanswerable), strict=True):
-        for did in FATES if among.any() else ():
+        for did in told if among.any() else ():
             where = own.by_judge + slice_of(asked=asked, did=did)
             count = float((fates[among] == did).sum())
             yield Estimate("answer_count", where, count, n=int(among.sum()))
@@ -679,9 +681,11 @@ NO_GOLDS = (
 
 
 def declined(own: ScoredAnswers) -> Iterator[Declared]:
-    """Yield shares, their gap, right minus wrong; nothing where all can be answered."""
+    """Yield shares, their gap, right minus wrong; of four grades the last alone where all can be
+    answered, else nothing there."""
     rows, none = own.rows, own.rows.unanswerable
     if rows.withheld is None or none is None or not none.any():
+        yield from _worth(own) if rows.four_grades else ()
         return
     yield from _abstained(own, rows.withheld, none, own.by_judge, PEOPLE)
     if own.types is not None:

@@ -256,12 +256,13 @@ DID = {
     "hedged_wrong": "hedged, and wrong",
     "hedged_other": "hedged, no value to judge",
     "declined": "declined",
+    "partly": "partly right: counts 0 in right minus wrong",
     "nothing": "stated no value, in no share",
     "ungraded": "no gold answer to judge it by",
     "unread": "unread: no readable verdict",
 }
 #: have a row only where there are any
-RARE = ("hedged_other", "nothing", "ungraded")
+RARE = ("hedged_other", "partly", "nothing", "ungraded")
 
 
 def fates_table(results: SelectiveResults) -> NumberTable:

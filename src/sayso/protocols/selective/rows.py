@@ -81,6 +81,8 @@ class FormRows(NamedTuple):
     stance: NDArray[np.str_] | None = None
     #: 1 right, -1 wrong, 0 withheld or nothing said, NaN where nobody can say
     outcome: Floats | None = None
+    #: a part of the answer and nothing wrong, by a judge of four grades
+    partly: NDArray[np.bool_] | None = None
     #: questions with an answer that nobody gives us
     ungraded: NDArray[np.bool_] | None = None
     #: answers to the same questions without their passage or with another one, by stage
@@ -89,16 +91,24 @@ class FormRows(NamedTuple):
     states: Floats | None = None
 
     @property
+    def four_grades(self) -> bool:
+        """Whether the judge tells a part of the answer from a wrong one, as AA-Omniscience does."""
+        seen = self.partly is not None and self.partly.any()
+        return bool(seen or "grades" in self.judge.split("+"))
+
+    @property
     def size(self) -> int:
         """How many facts."""
         return len(self.entity)
 
 
+#: stated a part of the answer and nothing wrong, which only a judge of four grades tells
+PARTLY = "partly"
 #: what an answer can do: state a right or a wrong value, hedge one that is right, wrong or neither,
 #: decline, state no value, state one that no gold can judge, or lack a verdict
 FATES = (
     "right", "wrong", "hedged_right", "hedged_wrong", "hedged_other", "declined", "nothing",
-    "ungraded", "unread",
+    "ungraded", "unread", PARTLY,
 )  # fmt: skip
 
 
@@ -106,10 +116,11 @@ def fates_of(rows: FormRows) -> NDArray[np.str_]:
     """Return what each answer did (n,), one of :data:`FATES`."""
     assert rows.stance is not None
     assert rows.outcome is not None
-    return np.array(
+    fates = np.array(
         [_fate(s, o) for s, o in zip(rows.stance.tolist(), rows.outcome.tolist(), strict=True)],
         dtype=np.str_,
     )
+    return fates if rows.partly is None else np.where(rows.partly, PARTLY, fates)
 
 
 def _fate(stance: str, worth: float) -> str:
@@ -282,6 +293,7 @@ def _rows(
         tier=np.array([f.question.tier for f in facts], dtype=np.str_),
         stance=np.array([_stance(f.verdicts.get(judge)) for f in facts], dtype=np.str_),
         outcome=np.array([_outcome(f, judge, labeled=labeled) for f in facts], dtype=np.float64),
+        partly=np.array([_content(f.verdicts.get(judge)) == "partial" for f in facts]),
         ungraded=np.array([ungraded(f.question) and not labeled for f in facts], dtype=np.bool_),
         again=_asked_again(run, facts) if form == "short" else {},
     )
@@ -394,7 +406,7 @@ def _wrong(verdict: Verdict, settings: Settings) -> float:
         return float("nan")
     if verdict.content == "correct":
         return 0.0
-    if verdict.content == "incorrect" or settings.abstained == "incorrect":
+    if verdict.content in ("incorrect", "partial") or settings.abstained == "incorrect":
         return 1.0
     return float("nan")
 
@@ -409,13 +421,19 @@ def _stance(verdict: Verdict | None) -> str:
     return "" if verdict is None else (verdict.stance or "")
 
 
+def _content(verdict: Verdict | None) -> str:
+    """Return the content of a verdict, "" where it could not be read."""
+    return "" if verdict is None else (verdict.content or "")
+
+
 def outcome(verdict: Verdict | None) -> float:
-    """Return 1 for a right value, -1 for a wrong one, 0 for none, NaN where nobody can say."""
+    """Return 1 for a right value, -1 for a wrong one, 0 for none or a part, NaN: nobody can say."""
     if verdict is None or verdict.stance is None:
         return float("nan")
     if verdict.stance in WITHHELD or verdict.content == "none":
         return 0.0
-    return {"correct": 1.0, "incorrect": -1.0, None: float("nan")}[verdict.content]
+    worth = {"correct": 1.0, "incorrect": -1.0, "partial": 0.0, None: float("nan")}
+    return worth[verdict.content]
 
 
 def _asked_again(run: Run, facts: Sequence[_FactRow]) -> dict[str, AskedAgain]:

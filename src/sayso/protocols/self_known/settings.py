@@ -186,7 +186,7 @@ class Settings(ProtocolSettings):
             except InputError:
                 raise InputError(
                     f"{name} is {how!r:.80}; expected {', '.join(known)}, or the name of a model, "
-                    f"such as openai:gpt-4o-mini. {suggestion(how, known)}".rstrip()
+                    f"such as openai:gpt-5.4-mini. {suggestion(how, known)}".rstrip()
                 ) from None
         if s.remedy != "off" and not modes_of(s):
             raise InputError("remedy needs the model's own judgement: add --set modes=qa_none")
