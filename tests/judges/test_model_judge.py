@@ -114,8 +114,6 @@ def test_a_paragraph_in_one_call_and_what_it_omits(labels: str, mode: str) -> No
         assert "Ripley\n" not in first.replace("born in Ripley.\n", "")
 
 
-<<<<<<< HEAD
-=======
 def test_four_grades_are_told_apart_in_one_call() -> None:
     said = iter(["CORRECT", "partial", "Not attempted"])
     judge = LlmJudge(judge_engine(lambda seen, number: next(said)), labels="grades")
@@ -130,15 +128,6 @@ def test_four_grades_are_told_apart_in_one_call() -> None:
             LlmJudge(judge_engine(truthful), labels="grades", **more)  # type: ignore[arg-type]
 
 
-def test_short_answers_have_no_omission_in_the_papers_scheme() -> None:
-    engine = judge_engine(truthful)
-    LlmJudge(engine, labels="uncle").grade(shorts())
-    assert shown(engine.requests[0]).labels == ("S", "NS", "UNC")
-    LlmJudge(engine, labels="uncle").grade([paragraph()])
-    assert shown(engine.requests[1]).labels == ("S", "NS", "UNC", "OMIT")
-
-
->>>>>>> 38de0d7f (A model judge can give AA-Omniscience's four grades, so that its index is the published one; examples name this year's models)
 def test_equal_triples_are_asked_once_also_later() -> None:
     engine = judge_engine(truthful)
     judge = LlmJudge(engine)
