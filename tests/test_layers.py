@@ -317,7 +317,7 @@ FENCE: dict[str, dict[str, str]] = {
         "sayso.report.sheet": "Chart Section Sheet Tile render_sheet",
         "sayso.runs.asking": "CachedEngine REQUEST_SETTINGS",
         "sayso.runs.costs": "dollars is_local open_priced",
-        "sayso.runs.draws": "PARAGRAPHS ask_draws knowledge_of read_draws",
+        "sayso.runs.draws": "PARAGRAPHS ask_draws knowledge_of",
         "sayso.runs.job": "Job parts_of",
         "sayso.runs.measure": "entities_of load_run",
         "sayso.runs.result": "Result",

@@ -21,12 +21,11 @@ from pathlib import Path
 import sayso
 from sayso.protocols import uncle as protocol
 from sayso.protocols.settings import replace
-from sayso.records import Generation, Question, Verdict
+from sayso.records import Question
 from sayso.storage.run_folder import RunFolder
+from sayso.train.draws import facts_in
 from sayso.train.recipes.logu import uncle_pairs
-from sayso.train.rows import Fact, Mention, TrainingRow, facts_of, unsure
-
-STAGES = ("probe", "short", "long")
+from sayso.train.rows import Fact, Mention, TrainingRow, unsure
 
 
 def doubts(question: Question) -> set[str]:
@@ -71,16 +70,6 @@ def count_pairs(facts: Sequence[Fact], rows: Sequence[TrainingRow]) -> Counter[s
     return counted
 
 
-def facts_of_run(folder: Path) -> list[Fact]:
-    """Return the facts of a run."""
-    run = RunFolder.open(folder)
-    return facts_of(
-        run.read("questions", Question),
-        {s: run.read(f"generations/{s}", Generation) for s in STAGES},
-        {s: run.read(f"verdicts/{s}", Verdict) for s in (*STAGES, "long-spans")},
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entities", type=int, default=60)
@@ -91,7 +80,7 @@ def main() -> None:
             split="train", limit=arguments.entities, out=Path(place) / "run", options=options,
             cache=Path(place) / "cache", report=False,
         )  # fmt: skip
-        facts = facts_of_run(Path(place) / "run")
+        facts = facts_in(RunFolder.open(Path(place) / "run"))
     notes: list[str] = []
     rows = uncle_pairs(facts, notes=notes)
     print("\n".join(notes))

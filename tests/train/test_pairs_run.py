@@ -12,13 +12,13 @@ import pytest
 import sayso
 from sayso.protocols import uncle
 from sayso.protocols.settings import replace
-from sayso.records import Generation, Question, Verdict
 from sayso.storage.run_folder import RunFolder
 from sayso.train.config import RowSettings
+from sayso.train.draws import facts_in
 from sayso.train.recipes.calibrated import graded_rows
 from sayso.train.recipes.idk import idk
 from sayso.train.recipes.logu import logu, uncle_pairs
-from sayso.train.rows import Fact, TrainingRow, facts_of
+from sayso.train.rows import Fact, TrainingRow
 
 STUDY = Path(__file__).parents[2] / "benchmarks" / "models" / "uncle_pairs.py"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "training.md"
@@ -41,13 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def facts(folder: Path) -> list[Fact]:
-    run = RunFolder.open(folder / "runs" / "train")
-    stages = ("probe", "short", "long")
-    return facts_of(
-        run.read("questions", Question),
-        {s: run.read(f"generations/{s}", Generation) for s in stages},
-        {s: run.read(f"verdicts/{s}", Verdict) for s in (*stages, "long-spans")},
-    )
+    return facts_in(RunFolder.open(folder / "runs" / "train"))
 
 
 def test_the_code_of_the_document_runs(

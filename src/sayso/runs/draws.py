@@ -9,10 +9,10 @@ them.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -27,7 +27,7 @@ from sayso.protocols.self_known.claims import check_claims, open_claim_readers, 
 from sayso.protocols.self_known.rows import SUPPORT
 from sayso.protocols.self_known.settings import Settings
 from sayso.protocols.uncle.settings import ANSWER_SAMPLE, answer_limits
-from sayso.records import Claim, Generation, InputError, Question, Verdict, ask
+from sayso.records import InputError, Question, ask
 from sayso.runs.dry_run import RunEstimate, estimate_walk
 from sayso.runs.job import Job, OpenJob, open_folder
 from sayso.runs.run import open_job
@@ -179,28 +179,3 @@ def _drawn(greedy: Ask, sample: int) -> Ask:
         sample=sample,
     )
     return greedy._replace(request=request, stage=PARAGRAPHS)
-
-
-class DrawnAnswers(NamedTuple):
-    """What a folder of draws holds; answers and verdicts by stage, claims with their labels."""
-
-    questions: list[Question]
-    generations: Mapping[str, list[Generation]]
-    verdicts: Mapping[str, list[Verdict]]
-    claims: list[Claim]
-    labels: Sequence[Verdict]
-
-
-def read_draws(folder: RunFolder) -> DrawnAnswers:
-    """Return what a folder holds: questions with draws, answers, verdicts and claims."""
-    stages = [stage for stage in STAGES if folder.has(f"generations/{stage}")]
-    spans = [f"{stage}-spans" for stage in stages]
-    read = [stage for stage in (*stages, *spans) if folder.has(f"verdicts/{stage}")]
-    checked = folder.has(f"verdicts/{SUPPORT}")
-    return DrawnAnswers(
-        folder.read("questions", Question),
-        {stage: folder.read(f"generations/{stage}", Generation) for stage in stages},
-        {stage: folder.read(f"verdicts/{stage}", Verdict) for stage in read},
-        folder.read("claims/long", Claim) if folder.has("claims/long") else [],
-        folder.read(f"verdicts/{SUPPORT}", Verdict) if checked else (),
-    )

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sayso.datasets.dataset import Dataset
 from sayso.progress import Progress
-from sayso.records import InputError
-from sayso.runs.draws import ask_draws, read_draws
+from sayso.records import Claim, Generation, InputError, Question, Verdict
+from sayso.runs.draws import ask_draws
 from sayso.runs.job import Job
 from sayso.storage.run_folder import RunFolder
 from sayso.train.base import Base
@@ -49,11 +49,14 @@ def job_of_draws(base: Base, k: int) -> Job:
 
 def facts_in(folder: RunFolder) -> list[Fact]:
     """Return the facts of a run folder: its questions with draws, answers, verdicts and claims."""
-    drawn = read_draws(folder)
+    answers, verdicts = (
+        {table.partition("/")[2]: folder.read(table, row) for table in folder.tables(kind)}
+        for kind, row in (("generations", Generation), ("verdicts", Verdict))
+    )
     return facts_of(
-        drawn.questions,
-        drawn.generations,
-        drawn.verdicts,
-        claims=drawn.claims,
-        labels=drawn.labels,
+        folder.read("questions", Question),
+        answers,
+        verdicts,
+        claims=folder.read("claims/long", Claim) if folder.has("claims/long") else (),
+        labels=verdicts.get("long-support", ()),
     )
