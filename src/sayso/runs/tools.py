@@ -458,8 +458,7 @@ class RememberedClassifier:
     """A :class:`~sayso.engines.engine.Classifier` that runs another one only on new pairs.
 
     Results are kept by the classifier's identity, a row of a cache file for each pair; rows that
-    could not be read (NaN) are not. ``asked`` counts pairs that went to the classifier, ``known``
-    the others.
+    could not be read (NaN) are not. ``asked`` counts pairs that went to the classifier.
     """
 
     #: pairs kept in memory: more than one block of questions needs
@@ -479,7 +478,6 @@ class RememberedClassifier:
         self.signature = str(getattr(classifier, "signature", classifier.identity))
         self.batch = int(getattr(classifier, "batch", 4096))
         self.asked = 0
-        self.known = 0
 
     @property
     def notices(self) -> list[str]:
@@ -494,7 +492,6 @@ class RememberedClassifier:
         new = [pair for pair in dict.fromkeys(pairs) if pair not in rows]
         rows |= self._stored(new)
         new = [pair for pair in new if pair not in rows]
-        self.known += len(pairs) - len(new)
         self.asked += len(new)
         if new:
             values = np.asarray(self._classifier.classify(new), dtype=np.float64)
