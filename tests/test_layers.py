@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from cyclopts import App
 
 from sayso import cli
 from sayso.protocols import PROTOCOLS
+from sayso.protocols.protocol import Protocol, Run
 
 SRC = Path(__file__).parent.parent / "src" / "sayso"
 
@@ -703,6 +705,11 @@ def _loaded(code: str) -> set[str]:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     return {line.split(".")[0] for line in done.stdout.splitlines()}
+
+
+def test_protocols_know_little_of_a_run_and_commands_little_of_a_protocol() -> None:
+    assert len([name for name in vars(Run) if name[0] != "_"]) <= 12
+    assert len(dataclasses.fields(Protocol)) <= 17
 
 
 def test_import_sayso_is_light() -> None:
