@@ -53,6 +53,7 @@ STUDIES = {
     "batch_kills": [],
     "client_cost": [],
     "dry_run": [],
+    "pilot": [],
     "index_speed": ["--sizes", "10000,100000"],
     "wikidata_speed": ["--kinds", "gz,zst,plain"],
     "peers": [],

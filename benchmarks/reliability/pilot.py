@@ -1,8 +1,8 @@
 """Does a pilot tell the price? Its range beside what a metered server then billed.
 
-    python benchmarks/reliability/pilot.py [--runs 20] [--limit 60] [--pilot 5] [--json FILE]
+    python benchmarks/reliability/pilot.py [--runs 20] [--limit 120] [--pilot 5] [--json FILE]
 
-Each run is one command of ``sayso``, first with ``--pilot``, then for real, against a server on
+Each run is one command of ``sayso`` with ``--pilot``, and then the run itself, against a server on
 loopback that counts what it bills: prompt tokens, and answers that begin with a thought. Lengths of
 thoughts are log-normal, of each entity (its questions are hard or easy) and of each answer, with
 standard deviations of the log that differ by run: from .3 and .8 to .5 and 1.2, so that one answer
@@ -21,7 +21,6 @@ import io
 import json
 import math
 import random
-import re
 import sys
 import tempfile
 import threading
@@ -29,18 +28,18 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import sayso
 from sayso import cli
 
-#: what is run, in turn; {url} is the address of the server
-COMMANDS = (
-    "run uncle --model {url}#m --price 1,4",
-    "run selective --model {url}#m --price 1,4 --set draws.k=3",
-    "run uncle --model {url}#m --price 1,4 --set probe.stop=first_right",
-    "run faithfulness --model {url}#m --price 1,4 --set draws.k=4",
+#: what is run, in turn: protocol and settings
+RUNS: tuple[tuple[str, dict[str, str | int]], ...] = (
+    ("uncle", {}),
+    ("selective", {"draws.k": 3}),
+    ("uncle", {"probe.stop": "first_right"}),
+    ("faithfulness", {"draws.k": 4}),
 )
 #: standard deviations of the log of a thought's length: by entity, and by answer
 SPREADS = ((0.3, 0.8), (0.4, 1.0), (0.5, 1.2))
@@ -112,7 +111,7 @@ def server(bill: Bill) -> Iterator[str]:
         running.shutdown()
 
 
-def sayso(*words: str) -> str:
+def run_command(*words: str) -> str:
     """Run a command in this process and return what it prints. Raises RuntimeError."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -148,9 +147,8 @@ class Row(NamedTuple):
 
 
 def table(entities: int) -> list[dict[str, str]]:
-    """Return questions about people: three each, which make a paragraph in UNCLE."""
-    asked = ("Where was {} born?", "In which year was {} born?", "Who taught {}?")
-    golds = ("Oslo", "1947", "Anna Berg")
+    """Return questions about people: two each, which make a paragraph in UNCLE."""
+    asked, golds = ("In which year was {} born?", "Who taught {}?"), ("1947", "Anna Berg")
     return [
         {"question": text.format(name), "gold": gold, "entity": name}
         for name in (f"Person {number:03}" for number in range(entities))
@@ -158,22 +156,25 @@ def table(entities: int) -> list[dict[str, str]]:
     ]
 
 
-def tried(number: int, command: str, limit: int, pilot: int) -> Row:
+def tried(number: int, limit: int, pilot: int) -> Row:
     """Take a pilot, then the run."""
-    spread = SPREADS[number % len(SPREADS)]
-    rows = table(limit)
+    protocol, chosen = RUNS[number % len(RUNS)]
+    spread, rows = SPREADS[number % len(SPREADS)], table(limit)
     bill = Bill(number, spread, sorted({row["entity"] for row in rows}))
     with tempfile.TemporaryDirectory() as folder, server(bill) as url:
-        data = Path(folder) / "people.jsonl"
-        data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        words = [*command.replace("{url}", url).split(), "--data", f"file:{data}"]
-        words += ["--seed", str(number), "--out", f"{folder}/out", "--cache", f"{folder}/cache"]
-        said = json.loads(sayso(*words, "--pilot", str(pilot), "--json"))["pilot"]
-        paid = bill.dollars
-        sayso(*words, "--json")
-    name = re.sub(r" --(model|price) \S+", "", command)
+        file = Path(folder) / "people.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        settings = {"resamples": 100, **chosen}
+        named = {"model": f"{url}#m", "data": f"file:{file}", "price": "1,4", "seed": number}
+        named |= {"out": f"{folder}/out", "cache": f"{folder}/cache"}
+        words = [w for name, value in named.items() for w in (f"--{name}", str(value))]
+        words += [w for name, value in settings.items() for w in ("--set", f"{name}={value}")]
+        said = json.loads(run_command("run", protocol, *words, "--pilot", str(pilot), "--json"))
+        paid, told = bill.dollars, said["pilot"]
+        sayso.run(protocol, settings=settings, report=False, **named)
+    what = " ".join([protocol, *(f"{name}={value}" for name, value in chosen.items())])
     return Row(
-        name, spread, said["asked"], said["of"], paid, said["dollars"], said["low"], said["high"],
+        what, spread, told["asked"], told["of"], paid, told["dollars"], told["low"], told["high"],
         bill.dollars - paid, bill.asked.total() - len(bill.asked),
     )  # fmt: skip
 
@@ -182,16 +183,16 @@ def main() -> int:
     """Print the table; return 1 where a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--limit", type=int, default=60, help="entities of a run")
+    parser.add_argument("--limit", type=int, default=120, help="entities of a run")
     parser.add_argument("--pilot", type=int, default=5)
     parser.add_argument("--json", type=Path, help="file for the rows")
     given = parser.parse_args()
     found = []
-    for number, command in enumerate(islice(cycle(COMMANDS), given.runs)):
-        row = tried(number, command, given.limit, given.pilot)
+    for number in range(given.runs):
+        row = tried(number, given.limit, given.pilot)
         found.append(row)
         print(
-            f"{row.command:40} {row.spread!s:11} {row.asked:3} of {row.of:3} paid ${row.pilot:.3f}"
+            f"{row.command:34} {row.spread!s:11} {row.asked:3} of {row.of:3} paid ${row.pilot:.3f}"
             f"  rest ${row.dollars:.3f} (${row.low:.3f} - ${row.high:.3f}, {row.width:.2f} x)"
             f"  billed ${row.billed:.3f} {'' if row.inside else 'MISS'} twice {row.twice}",
             flush=True,

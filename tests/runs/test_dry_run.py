@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import msgspec
 import pytest
 
 import sayso
+from sayso import cli
 from sayso.engines.prices import LOCAL, Price
 from sayso.engines.scripted import ScriptedEngine
 from sayso.progress import Silent
@@ -26,12 +28,14 @@ from sayso.runs.dry_run import (
     estimate_job,
     means,
     plan_text,
+    price_job,
     still_asked,
 )
 from sayso.runs.job import Job, with_settings
 from sayso.runs.run import execute_job, foreseen, open_job
 from sayso.runs.tools import ScoringCount
 from sayso.storage.run_folder import read_head
+from support.endpoint import endpoint
 from support.judge_world import judge_engine, truthful
 from support.scripted_world import Mind, facts, records, write
 
@@ -404,3 +408,84 @@ def test_hidden_states_are_counted_by_their_name_until_the_run_has_them(tmp_path
     heads = [read_head(place) for place in (tmp_path / "run" / "arrays").glob("*.npy")]
     assert low <= sum(len(head.ids) for head in heads if head) <= high
     assert estimate_job(given).reads == ()
+
+
+# ---- a pilot
+
+#: dollars of a token, as a million cost 2,500 and 10,000
+DEAR = Price(2_500.0, 10_000.0)
+
+
+def billed(*engines: ScriptedEngine) -> float:
+    """Return what all answers of engines cost."""
+    counts = [engine.counts for engine in engines]
+    return sum(DEAR.of(Usage(c.prompt_tokens, c.completion_tokens)) for c in counts)
+
+
+@pytest.mark.parametrize("stop", ["all", "first_right"])
+def test_a_pilot_prices_the_rest_of_a_run_and_is_paid_once(tmp_path: Path, stop: str) -> None:
+    subject = ScriptedEngine(lambda request: MIND(request).text, "base")
+    judge = judge_engine(truthful)
+    for engine in (subject, judge):
+        engine.price = DEAR  # type: ignore[attr-defined]
+    given = with_settings(job(tmp_path, subject, judge), {"probe.stop": stop})
+    plan = price_job(given, 5)
+    paid, found = billed(subject, judge), plan.pilot
+    assert found is not None
+    assert (found.asked, found.of) == (3, 6)  # half of the run at the most
+    assert found.paid == pytest.approx(paid)
+    assert plan.dollars == Range(found.low, found.high)
+    assert "first 3 of 6 entities cost" in plan_text(plan)
+    execute_job(given)
+    rest = billed(subject, judge) - paid
+    assert found.low <= rest <= found.high
+    assert found.dollars == pytest.approx(rest, rel=0.25)
+    assert len(subject.requests) == len({repr(r) for r in subject.requests})
+    again = price_job(given, 5).pilot
+    assert again is not None
+    assert (again.paid, again.dollars) == (0, 0)  # all is in the cache
+
+
+@pytest.mark.parametrize(
+    ("price", "limit", "said"),
+    [
+        (None, 0, "the price of its tokens is unknown"),
+        (LOCAL, 0, "nothing is paid for"),
+        (DEAR, 4, "4 entities are too few"),
+    ],
+)
+def test_why_no_pilot_is_asked(tmp_path: Path, price: Price | None, limit: int, said: str) -> None:
+    subject = MIND.engine("base")
+    subject.price = price
+    plan = price_job(job(tmp_path, subject, limit=limit), 5)
+    assert not subject.requests
+    assert plan.pilot is None
+    assert any(note.startswith("no pilot was asked") and said in note for note in plan.notes)
+
+
+@pytest.mark.parametrize("command", ["run uncle --model", "run --model", "study --models"])
+@pytest.mark.parametrize("answer", [None, "n", "y"])
+def test_a_pilot_is_asked_for_at_a_terminal_only(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    answer: str | None,
+) -> None:
+    asked: list[dict[str, Any]] = []
+    data, questions = write(tmp_path / "q.jsonl", records(WORLD)), list[str]()
+
+    def person(question: str) -> str:
+        questions.append(question)
+        return str(answer)
+
+    monkeypatch.setattr("builtins.input", person)
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: answer is not None, raising=False)
+    with endpoint(lambda body: asked.append(body) or "In Oslo.") as url:  # type: ignore[func-returns-value]
+        words = [*command.split(), f"{url}#m", "--data", str(data), "--price", "2500,10000"]
+        words += ["--cache", str(tmp_path / "c"), "--out", str(tmp_path / "o")]
+        assert cli.execute([*words, "--dry-run"]) == 0
+    assert len(questions) == (answer is not None)
+    assert bool(asked) == (answer == "y")
+    assert ("$" in capsys.readouterr().out) is True

@@ -26,7 +26,7 @@ from sayso.engines.room import THINKS, thought_tokens
 from sayso.judges.cascade import CascadeJudge
 from sayso.metrics.intervals import student_quantile
 from sayso.options import as_typed, replace
-from sayso.progress import Progress, Silent
+from sayso.progress import Progress
 from sayso.protocols.pool import Cluster, clusters_of
 from sayso.protocols.protocol import Ask, Step, first_asks, walk
 from sayso.records import Generation, InputError, Question, Request, Usage, request_key, room_of
@@ -711,23 +711,22 @@ def _ask_pilot(
     if given.batch_files:
         raise InputError("a pilot is asked at once: leave batch_files out, or pilot")
     # what --fresh asks anew here is fresh for the run
-    with one_period([given], asks=False) as (job,), open_job(job, progress) as opened:
-        check_folders(opened, later)
-        asked = [*([opened.model] if job.model and not job.recorded else [])]
-        asked += [opened.judge.engine] if opened.judge.engine is not None else []
-        if any(engine.price is None for engine in asked):
-            return "the price of its tokens is unknown"
-        pilot = _Pilot(opened)
-        most = len(pilot.entities) // 2
-        if (
-            all(engine.price == LOCAL for engine in asked)
-            or most < SMALLEST
-            or job.texts is not None
-        ):
-            return f"nothing is paid for, or {len(pilot.entities)} entities are too few"
-        n, left = min(max(number, SMALLEST), most), pilot.left(most, seen)
+    with one_period([given], asks=False) as (job,):
+        with open_job(job, learn=False) as opened:
+            check_folders(opened, later)
+            asked = [opened.model] if job.model and not job.recorded else []
+            asked += [opened.judge.engine] if opened.judge.engine is not None else []
+            pilot = _Pilot(opened)
+            most = len(pilot.entities) // 2
+            if any(engine.price is None for engine in asked):
+                return "the price of its tokens is unknown"
+            if all(engine.price == LOCAL for engine in asked) or job.texts is not None:
+                return "nothing is paid for"
+            if most < SMALLEST:
+                return f"{len(pilot.entities)} entities are too few"
+            n, left = min(max(number, SMALLEST), most), pilot.left(opened, most, seen)
         while True:
-            pilot.walk(n)
+            pilot.walk(job, n, progress)
             found = pilot.price(left)
             if found.high <= NARROW * found.low or n == most or 2 * n > GROWTH * number:
                 return found
@@ -743,32 +742,32 @@ class _Cost(NamedTuple):
 
 
 class _Pilot:
-    """The walks of an open run about some of its entities, which stand in an order by chance."""
+    """The walks of a run about some of its entities, which stand in an order by chance."""
 
     def __init__(self, opened: OpenJob) -> None:
-        self.opened, self.paid, self.costs = opened, 0.0, list[_Cost]()
-        self.clusters = clusters_of(opened.data.questions)
+        self.paid, self.costs, self.questions = 0.0, list[_Cost](), opened.data.questions
+        self.clusters = clusters_of(self.questions)
         self.entities = sorted({*self.clusters.values()})
         random.Random(opened.job.seed).shuffle(self.entities)
-        self.steps = opened.job.steps(opened.data.questions)
+        self.steps = opened.job.steps(self.questions)
         asks = (ask for step in self.steps for ask in step.asks)
         self.firsts = Counter(self.clusters[ask.question.id] for ask in asks)
 
-    def about(self, entities: Sequence[Cluster]) -> tuple[list[Question], list[Step]]:
-        """Return the questions about some entities, and the run's steps with no other asks."""
+    def about(self, opened: OpenJob, entities: Sequence[Cluster]) -> tuple[OpenJob, list[Step]]:
+        """Return an open job about some entities, and the run's steps with no other asks."""
         chosen = {*entities}
-        questions = [q for q in self.opened.data.questions if self.clusters[q.id] in chosen]
+        questions = [q for q in self.questions if self.clusters[q.id] in chosen]
         ids = {q.id for q in questions}
         steps = [s._replace(asks=[a for a in s.asks if a.question.id in ids]) for s in self.steps]
-        return questions, steps
+        return opened.about(questions), steps
 
-    def left(self, place: int, seen: Set[bytes]) -> tuple[float, float]:
+    def left(self, opened: OpenJob, place: int, seen: Set[bytes]) -> tuple[float, float]:
         """Return the share of requests that is still to pay for: of others, and of the model.
 
         Of the entities from ``place`` on, of which some are rehearsed.
         """
-        questions, steps = self.about(self.entities[place : place + SAMPLED])
-        run = rehearse(self.opened.about(questions), lambda limit: (1, 1), (), steps)[1]
+        some, steps = self.about(opened, self.entities[place : place + SAMPLED])
+        run = rehearse(some, lambda limit: (1, 1), (), steps)[1]
         requests, todo = Counter[bool](), Counter[bool]()
         for (who, _), replies in run.stages.items():
             requests[who == "model"] += len(replies)
@@ -776,40 +775,28 @@ class _Pilot:
             todo[who == "model"] += sum(new)
         return todo[False] / max(1, requests[False]), todo[True] / max(1, requests[True])
 
-    def walk(self, n: int) -> None:
-        """Ask about the first entities at once; what each costs, a walk through the cache tells."""
-        model, judge = self.opened.model, self.opened.judge.engine
+    def walk(self, job: Job, n: int, progress: Progress | None) -> None:
+        """Ask about the first entities at once; what each costs, walks through the cache tell."""
         new = self.entities[len(self.costs) : n]
-        before, progress = model.meter.spent, model.progress
-        self._walk(new)
-        self.paid += model.meter.spent - before
-        for engine in (model, judge):
-            if engine is not None:
-                engine.progress = Silent()
-        for entity in new:
-            spent, of_model = self._spent()
-            self._walk([entity])
-            more, more_model = (
-                b - a for a, b in zip((spent, of_model), self._spent(), strict=True)
-            )
-            first = self.firsts[entity] if self.firsts else 1
-            self.costs.append(_Cost(first, more - more_model, more_model))
-        for engine in (model, judge):
-            if engine is not None:
-                engine.progress = progress
+        with open_job(job, progress) as opened:
+            self._walk(opened, new)
+            self.paid += opened.model.meter.spent
+        with open_job(job) as opened:  # a judge that has not read these answers
+            spent, of_model = 0.0, 0.0
+            for entity in new:
+                self._walk(opened, [entity])
+                kept, model = opened.model.meter.kept, opened.model.dollars
+                if kept is None or model is None:
+                    raise InputError("the price is unknown: an answer has no count of tokens")
+                more, more_model = opened.model.meter.spent + kept - spent, model - of_model
+                spent, of_model = spent + more, model
+                first = self.firsts[entity] if self.firsts else 1
+                self.costs.append(_Cost(first, more - more_model, more_model))
 
-    def _spent(self) -> tuple[float, float]:
-        """Return the dollars of all answers so far, and of the model's. Raises InputError."""
-        model = self.opened.model
-        if model.meter.kept is None or model.dollars is None:
-            raise InputError("the price of an answer is unknown: it came without a count of tokens")
-        return model.meter.spent + model.meter.kept, model.dollars
-
-    def _walk(self, entities: Sequence[Cluster]) -> None:
-        questions, steps = self.about(entities)
+    def _walk(self, opened: OpenJob, entities: Sequence[Cluster]) -> None:
+        some, steps = self.about(opened, entities)
         with tempfile.TemporaryDirectory() as folder:
-            opened = self.opened.about(questions)
-            run = run_of(opened, opened.manifest, Path(folder) / "pilot")
+            run = run_of(some, some.manifest, Path(folder) / "pilot")
             run.begin()
             walk(steps, run)
 
