@@ -586,7 +586,7 @@ BUDGET = {
     "engines": 12_716,
     "train": 6_810,
     "metrics": 9_406,
-    "runs": 6_967,
+    "runs": 6_954,
     "datasets": 5_855,
     "report": 4_334,
     "cli": 3_563,
