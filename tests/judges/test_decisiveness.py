@@ -235,19 +235,7 @@ def test_a_plain_statement_is_not_read_to_know_that_it_voices_no_doubt() -> None
     assert 100 < doubted < len(texts) - 100
 
 
-@pytest.mark.parametrize(
-    ("text", "hedges"),
-    [
-        ("Jane Austen.", ()),
-        ("", ()),
-        ("I’m not sure, but I think it was Maybe Street.", ("not sure", "think")),
-        ("It was probably 1815, as far as I know.", ("probably", "as far as I know")),
-        ("I am certain that May was born in May.", ()),
-        ("Je ne suis pas sûr, mais je pense que c'est Paris.", None),
-        ("perhaps " * 3_000, None),  # too long to be read
-    ],
-)
-def test_hedge_words_stand_as_they_do_in_the_text(
-    text: str, hedges: tuple[str, ...] | None
-) -> None:
-    assert hedge_words(text) == hedges
+@tabled
+def test_hedge_words_stand_as_they_do_in_the_text(text: str, hedges: list[str] | None) -> None:
+    assert hedge_words(text) == (None if hedges is None else tuple(hedges))
+    assert hedge_words("perhaps " * 3_000) is None  # too long to be read
