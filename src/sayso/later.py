@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
-from types import SimpleNamespace
 from typing import Any
 
 
-@contextmanager
-def later(importing: str) -> Iterator[None]:
-    """Import modules, but load each when one of its functions is called.
-
-    ``importing`` is the module whose imports they are:
+class Later:
+    """A module whose functions load it when they are called; type checkers see the module itself:
 
     .. code-block:: python
 
-        with later(__name__):
+        if TYPE_CHECKING:
             from sayso.cli import running
+        else:
+            running = Later("sayso.cli.running")
     """
-    load = builtins.__import__
-
-    def named(
-        name: str,
-        globals: Mapping[str, object] | None = None,
-        locals: Mapping[str, object] | None = None,
-        fromlist: Sequence[str] | None = (),
-        level: int = 0,
-    ) -> Any:
-        if globals is None or globals.get("__name__") != importing or not fromlist:
-            return load(name, globals, locals, fromlist or (), level)  # of another thread
-        return SimpleNamespace(**{module: _Module(f"{name}.{module}") for module in fromlist})
-
-    builtins.__import__ = named
-    try:
-        yield
-    finally:
-        builtins.__import__ = load
-
-
-class _Module:
-    """A module whose functions load it when they are called."""
 
     def __init__(self, module: str) -> None:
         self._module = module

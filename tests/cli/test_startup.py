@@ -140,18 +140,3 @@ def test_limits_that_are_written_again_for_it_are_those_of_the_metric() -> None:
     check_values(replace(Settings(), {"shared_least": LEAST_IN_BIN}))
     with pytest.raises(InputError, match="shared_least"):
         check_values(replace(Settings(), {"shared_least": LEAST_IN_BIN - 1}))
-
-
-def test_only_the_module_that_says_so_imports_later() -> None:
-    code = (
-        "import sys; from sayso.later import later\n"
-        "with later('__main__'):\n"
-        "    from sayso.metrics import ranking\n"
-        "    exec('from sayso import harmless', {'__name__': 'another'})\n"
-        "loaded = 'sayso.metrics.ranking' in sys.modules, 'sayso.harmless' in sys.modules\n"
-        "print(*loaded, ranking.auroc([0.0, 1.0], [False, True]))\n"
-        "from sayso.metrics import alarms\n"
-        "print('sayso.metrics.alarms' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "True", "1.0", "True"]

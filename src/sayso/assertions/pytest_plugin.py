@@ -17,14 +17,16 @@ import configparser
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sayso.later import later
+from sayso.later import Later
 
-with later(__name__):  # loaded when an assertion is tested
+if TYPE_CHECKING:
     from sayso.assertions import written
+else:  # loaded when an assertion is tested
+    written = Later("sayso.assertions.written")
 
 FILE = "sayso.ini"
 MARKER = "sayso"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
 from sayso.harmless import plain_json
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import (
     CacheOptions,
     JudgingOptions,
@@ -22,7 +22,7 @@ from sayso.options import (
 )
 from sayso.records import InputError
 
-with later(__name__):  # loaded when something is checked
+if TYPE_CHECKING:
     from sayso.checks import judge as judges
     from sayso.checks import model as models
     from sayso.cli import printing, progress
@@ -31,6 +31,16 @@ with later(__name__):  # loaded when something is checked
     from sayso.runs import judge as judge_options
     from sayso.runs import result as outcome
     from sayso.storage import cache
+else:  # loaded when something is checked
+    judges = Later("sayso.checks.judge")
+    models = Later("sayso.checks.model")
+    printing = Later("sayso.cli.printing")
+    progress = Later("sayso.cli.progress")
+    reliability = Later("sayso.judges.reliability")
+    costs = Later("sayso.runs.costs")
+    judge_options = Later("sayso.runs.judge")
+    outcome = Later("sayso.runs.result")
+    cache = Later("sayso.storage.cache")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import cyclopts
 import msgspec
@@ -25,7 +25,7 @@ from sayso.datasets.uncle import published_records
 from sayso.harmless import line
 from sayso.judges.contradiction import contradicts
 from sayso.judges.rules.judge import declines
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import flag, like
 from sayso.protocols import protocol_named
 from sayso.protocols.prompt_folder import README, write_prompt_folder
@@ -33,9 +33,12 @@ from sayso.records import Generation, Gold, InputError, Question, Verdict
 from sayso.storage.run_folder import RunFolder
 from sayso.wikidata.quality import KINDS, card_near, findings
 
-with later(__name__):
+if TYPE_CHECKING:
     from sayso.inspect_ai_tools import logs as inspect_logs
     from sayso.runs import export as exporting
+else:
+    inspect_logs = Later("sayso.inspect_ai_tools.logs")
+    exporting = Later("sayso.runs.export")
 
 data_app = cyclopts.App(
     name="data",

@@ -6,12 +6,12 @@ import dataclasses
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
 from sayso import harmless
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import (
     OPTIONS,
     AskingOptions,
@@ -29,11 +29,16 @@ from sayso.options import (
 )
 from sayso.records import InputError
 
-with later(__name__):  # loaded when a command is carried out
+if TYPE_CHECKING:
     from sayso.datasets import own_table
     from sayso.report import formats
     from sayso.runs import job as jobs
     from sayso.runs import recorded
+else:  # loaded when a command is carried out
+    own_table = Later("sayso.datasets.own_table")
+    formats = Later("sayso.report.formats")
+    jobs = Later("sayso.runs.job")
+    recorded = Later("sayso.runs.recorded")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -6,23 +6,29 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import cyclopts
 from cyclopts import Parameter
 
 from sayso.cli.commands import OPTIONS, help_examples, with_options
 from sayso.guard.choices import GuardChoices, Selection, WatchOptions
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import flag, option
 from sayso.records import InputError
 
-with later(__name__):  # loaded when a guard is fitted or a log is watched
+if TYPE_CHECKING:
     from sayso.cli import printing
     from sayso.guard import events
     from sayso.guard import fit as fitting
     from sayso.guard import watch as watching
     from sayso.report import numbers
+else:  # loaded when a guard is fitted or a log is watched
+    printing = Later("sayso.cli.printing")
+    events = Later("sayso.guard.events")
+    fitting = Later("sayso.guard.fit")
+    watching = Later("sayso.guard.watch")
+    numbers = Later("sayso.report.numbers")
 
 guard_app = cyclopts.App(
     name="guard",

@@ -6,23 +6,30 @@ import contextlib
 import dataclasses
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import flag
 from sayso.people.choices import LabelChoices
 from sayso.records import InputError
 
-with later(__name__):  # loaded when somebody labels
+if TYPE_CHECKING:
     from sayso.cli import printing
     from sayso.people import agreement as agreements
     from sayso.people import labeling as labelings
     from sayso.people import labels as stores
     from sayso.people import server as servers
     from sayso.report import sheet
+else:  # loaded when somebody labels
+    printing = Later("sayso.cli.printing")
+    agreements = Later("sayso.people.agreement")
+    labelings = Later("sayso.people.labeling")
+    stores = Later("sayso.people.labels")
+    servers = Later("sayso.people.server")
+    sheet = Later("sayso.report.sheet")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import cyclopts
 from cyclopts import Parameter
@@ -24,16 +24,21 @@ from sayso.cli.flags import (
     StudyFlags,
     StudyKeys,
 )
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import OptionField, fields_of
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Protocol
 from sayso.records import InputError
 
-with later(__name__):
+if TYPE_CHECKING:
     from sayso.assertions import check as checking
     from sayso.assertions import written
     from sayso.cli import running, studying
+else:
+    checking = Later("sayso.assertions.check")
+    written = Later("sayso.assertions.written")
+    running = Later("sayso.cli.running")
+    studying = Later("sayso.cli.studying")
 
 run_app = cyclopts.App(
     name="run",

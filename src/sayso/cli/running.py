@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.console import Console
@@ -27,7 +27,7 @@ from sayso.cli.printing import (
 )
 from sayso.cli.progress import Bars
 from sayso.harmless import line
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import change
 from sayso.protocols import PROTOCOLS, protocol_of
 from sayso.protocols.protocol import Protocol, Unsuited
@@ -52,13 +52,20 @@ from sayso.storage.atomic import can_write, place_inside
 from sayso.storage.run_folder import FIGURES, RunFolder
 from sayso.train.result import is_training, read_training
 
-with later(__name__):  # few runs need them
+if TYPE_CHECKING:
     from sayso.people import corrected as people
     from sayso.report import corrected
     from sayso.runs import texts as recorded_texts
     from sayso.studies import report as study_report
     from sayso.studies import results as study_results
     from sayso.train import report as training_report
+else:  # few runs need them
+    people = Later("sayso.people.corrected")
+    corrected = Later("sayso.report.corrected")
+    recorded_texts = Later("sayso.runs.texts")
+    study_report = Later("sayso.studies.report")
+    study_results = Later("sayso.studies.results")
+    training_report = Later("sayso.train.report")
 
 
 def run_one(common: RunFlags, plan: Protocol, options: Any) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
 from sayso.cli.flags import FigureFlags, ShownFlags
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import (
     CacheOptions,
     GradingOptions,
@@ -23,12 +23,19 @@ from sayso.options import (
     part,
 )
 
-with later(__name__):  # loaded when a file is scored
+if TYPE_CHECKING:
     from sayso.cli import printing, progress
     from sayso.datasets import columns
     from sayso.report import numbers
     from sayso.score_files import page
     from sayso.score_files import score as scoring
+else:  # loaded when a file is scored
+    printing = Later("sayso.cli.printing")
+    progress = Later("sayso.cli.progress")
+    columns = Later("sayso.datasets.columns")
+    numbers = Later("sayso.report.numbers")
+    page = Later("sayso.score_files.page")
+    scoring = Later("sayso.score_files.score")
 
 Format = Literal["rows", "harness", "inspect", "batch", "promptfoo", "deepeval"]
 Position = Literal["last_prompt", "second_last_answer", "last_answer"]

@@ -6,21 +6,30 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import flag, option
 from sayso.records import InputError
 from sayso.train.config import TrainConfig, check_exported
 
-with later(__name__):  # loaded when something is trained
+if TYPE_CHECKING:
     from sayso.cli import printing, progress
     from sayso.report import numbers, terminal
     from sayso.runs import draws, dry_run
     from sayso.train import report, training
+else:  # loaded when something is trained
+    printing = Later("sayso.cli.printing")
+    progress = Later("sayso.cli.progress")
+    numbers = Later("sayso.report.numbers")
+    terminal = Later("sayso.report.terminal")
+    draws = Later("sayso.runs.draws")
+    dry_run = Later("sayso.runs.dry_run")
+    report = Later("sayso.train.report")
+    training = Later("sayso.train.training")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,16 +20,17 @@ from urllib.parse import urlsplit
 from sayso.addresses import redact
 from sayso.engines.named import LOCAL_NAMES, PACKAGED, SHIPPED, NotHere
 from sayso.engines.providers import PROVIDERS
-from sayso.later import later
+from sayso.later import Later
 from sayso.plugins import Plugin, find_plugin, plugin_names
 from sayso.processes import wait_passively
 from sayso.records import InputError, refuse_secret
 
 if TYPE_CHECKING:
+    from sayso.engines import engine as contracts
     from sayso.engines.engine import Classifier, Engine
     from sayso.engines.hf.encoders import HfTokenVectors
-with later(__name__):
-    from sayso.engines import engine as contracts
+else:
+    contracts = Later("sayso.engines.engine")
 
 
 #: what opens a model, by its name or by what stands before the colon

@@ -13,21 +13,29 @@ import stat
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
-from sayso.later import later
+from sayso.later import Later
 from sayso.records import InputError, Message, Request, is_blank
 from sayso.version import __version__
 
-with later(__name__):
+if TYPE_CHECKING:
     from sayso import scores
     from sayso.judges import meaning as meanings
     from sayso.judges.english import stated as confidence
     from sayso.runs import tools
     from sayso.scores import collect, evidence
     from sayso.storage import atomic
+else:
+    scores = Later("sayso.scores")
+    meanings = Later("sayso.judges.meaning")
+    confidence = Later("sayso.judges.english.stated")
+    tools = Later("sayso.runs.tools")
+    collect = Later("sayso.scores.collect")
+    evidence = Later("sayso.scores.evidence")
+    atomic = Later("sayso.storage.atomic")
 
 Action = Literal["answer", "decline", "ask"]
 #: the format of guard.json

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.guard.baseline import read_baseline
 from sayso.guard.changes import ARRAY, Watching, kept_state
@@ -29,11 +29,13 @@ from sayso.guard.events import (
 from sayso.guard.growing import GrowingLog
 from sayso.guard.guard import Guard, guard_in
 from sayso.guard.log_answers import RATES, AnswerReader, log_columns
-from sayso.later import later
+from sayso.later import Later
 from sayso.records import InputError
 
-with later(__name__):  # charts take time to load
+if TYPE_CHECKING:
     from sayso.guard import rates_page
+else:  # charts take time to load
+    rates_page = Later("sayso.guard.rates_page")
 
 #: seconds between two writings of a state, and two of a page
 SAVE, REDRAW = 5.0, 900.0

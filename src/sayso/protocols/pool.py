@@ -10,15 +10,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from sayso.later import later
+from sayso.later import Later
 from sayso.prompts import load_prompt
 from sayso.protocols.settings import folder_setting
 from sayso.records import Generation, Question
 
 if TYPE_CHECKING:
-    from sayso.judges.judge import Item
-with later(__name__):
     from sayso.judges import judge as judges
+    from sayso.judges.judge import Item
+else:
+    judges = Later("sayso.judges.judge")
 
 PLACE = "{question}"
 

@@ -7,10 +7,10 @@ from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayso.harmless import line
-from sayso.later import later
+from sayso.later import Later
 from sayso.protocols import PROTOCOLS, comparing, protocol, protocol_of
 from sayso.protocols.answer_table import AnswersOf, RunAnswer, answers_of_runs
 from sayso.protocols.protocol import ComparedRun, Protocol
@@ -23,8 +23,11 @@ from sayso.runs.measure import load_run, run_path
 from sayso.runs.result import leading, short_number_name, table_row
 from sayso.storage.run_folder import RunFolder
 
-with later(__name__):
+if TYPE_CHECKING:
     from sayso.report import charts, figures
+else:
+    charts = Later("sayso.report.charts")
+    figures = Later("sayso.report.figures")
 
 
 class ShownComparison(Plotted, protocol.Comparison):

@@ -28,7 +28,7 @@ from sayso.engines.ray.engine import RaySettings
 from sayso.harmless import line
 from sayso.judges.judge import Judge, engine_of
 from sayso.judges.model.prompts import judge_prompt_uses
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import (
     OPTIONS,
     AskingOptions,
@@ -78,9 +78,10 @@ from sayso.storage.run_folder import FORMAT, Manifest, RunFolder, machine, versi
 from sayso.version import __version__
 
 if TYPE_CHECKING:
-    from sayso.runs.texts import TextsOf
-with later(__name__):  # few runs need them
     from sayso.runs import texts as recorded_texts
+    from sayso.runs.texts import TextsOf
+else:  # few runs need them
+    recorded_texts = Later("sayso.runs.texts")
 
 #: most characters of a model's name on a page
 LONGEST_NAME = 60

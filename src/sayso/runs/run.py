@@ -11,7 +11,7 @@ from itertools import starmap
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
@@ -26,7 +26,7 @@ from sayso.judges.judge import Judge
 from sayso.judges.reliability import stored
 from sayso.judges.rules.judge import declines
 from sayso.keywords import ModelKeywords, RunKeywords
-from sayso.later import later
+from sayso.later import Later
 from sayso.options import (
     OPTIONS,
     ModelOptions,
@@ -74,8 +74,10 @@ from sayso.runs.tools import FurtherModels, RunTools
 from sayso.storage.cache import FILE_NAME, Cache
 from sayso.storage.run_folder import Manifest, RunFolder
 
-with later(__name__):  # few runs need them
+if TYPE_CHECKING:
     from sayso.runs import texts as recorded_texts
+else:  # few runs need them
+    recorded_texts = Later("sayso.runs.texts")
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sayso import metrics
 from sayso.datasets.answer_rows import AnswerRow, answer_rows
 from sayso.harmless import line
-from sayso.later import later
+from sayso.later import Later
 from sayso.metrics.agreement import Pairing, against_others, agreement_matrix
 from sayso.metrics.compare_scores import ScoreDifference
 from sayso.metrics.intervals import MANY
@@ -45,8 +45,12 @@ from sayso.scores.p_ik import fold_ranks
 from sayso.scores.text_only import TEXT_ONLY, Ids, ngrams, text_only
 from sayso.storage.cache import default_cache_folder
 
-with later(__name__):  # charts take time to load
+if TYPE_CHECKING:
     from sayso.report import charts, figures, number_tables
+else:  # charts take time to load
+    charts = Later("sayso.report.charts")
+    figures = Later("sayso.report.figures")
+    number_tables = Later("sayso.report.number_tables")
 
 #: the mandatory row
 LENGTH = "length_words"

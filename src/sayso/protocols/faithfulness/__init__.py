@@ -16,7 +16,9 @@ paragraph (none of the papers does it) is joined to the draws of its own short q
 
 from __future__ import annotations
 
-from sayso.later import later
+from typing import TYPE_CHECKING
+
+from sayso.later import Later
 from sayso.protocols.faithfulness.numbers import NUMBERS
 from sayso.protocols.faithfulness.settings import (
     Demos,
@@ -28,12 +30,18 @@ from sayso.protocols.protocol import Protocol
 
 __all__ = ["FAITHFULNESS", "Demos", "FaithfulnessDecoding", "FaithfulnessDraws", "Settings"]
 
-with later(__name__):  # they load much, and a page of help needs nothing of them
+if TYPE_CHECKING:
     from sayso.protocols.faithfulness import layouts as _layouts
     from sayso.protocols.faithfulness import measure as _measure
     from sayso.protocols.faithfulness import prompts as _prompts
     from sayso.protocols.faithfulness import report as _report
     from sayso.protocols.faithfulness import run as _run
+else:  # they load much, and a page of help needs nothing of them
+    _layouts = Later("sayso.protocols.faithfulness.layouts")
+    _measure = Later("sayso.protocols.faithfulness.measure")
+    _prompts = Later("sayso.protocols.faithfulness.prompts")
+    _report = Later("sayso.protocols.faithfulness.report")
+    _run = Later("sayso.protocols.faithfulness.run")
 
 
 FAITHFULNESS = Protocol(

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import field
 from functools import lru_cache
 from itertools import combinations
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
-from sayso.later import later
+from sayso.later import Later
 from sayso.prompts.methods import METHODS, Form, methods_in_list
 from sayso.protocols.settings import (
     Probing,
@@ -28,9 +28,12 @@ from sayso.protocols.settings import (
 )
 from sayso.records import InputError, Question, Verdict
 
-with later(__name__):
+if TYPE_CHECKING:
     from sayso import datasets
     from sayso.judges import contradiction
+else:
+    datasets = Later("sayso.datasets")
+    contradiction = Later("sayso.judges.contradiction")
 
 FORMS: tuple[Form, ...] = ("short", "long")
 #: stages of answers whose wording is read, by the question's form

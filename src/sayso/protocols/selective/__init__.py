@@ -17,14 +17,16 @@ by the tokens of its aligned value, and by the draws of its own short question.
 
 from __future__ import annotations
 
-from sayso.later import later
+from typing import TYPE_CHECKING
+
+from sayso.later import Later
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.settings import SelectiveDecoding, SelectiveDraws, Settings
 
 __all__ = ["SELECTIVE", "SelectiveDecoding", "SelectiveDraws", "Settings"]
 
-with later(__name__):  # they load much, and a page of help needs nothing of them
+if TYPE_CHECKING:
     from sayso.protocols.selective import asks as _asks
     from sayso.protocols.selective import layouts as _layouts
     from sayso.protocols.selective import measure as _measure
@@ -32,6 +34,14 @@ with later(__name__):  # they load much, and a page of help needs nothing of the
     from sayso.protocols.selective import report as _report
     from sayso.protocols.selective import run as _run
     from sayso.protocols.selective import scoring as _scoring
+else:  # they load much, and a page of help needs nothing of them
+    _asks = Later("sayso.protocols.selective.asks")
+    _layouts = Later("sayso.protocols.selective.layouts")
+    _measure = Later("sayso.protocols.selective.measure")
+    _prompts = Later("sayso.protocols.selective.prompts")
+    _report = Later("sayso.protocols.selective.report")
+    _run = Later("sayso.protocols.selective.run")
+    _scoring = Later("sayso.protocols.selective.scoring")
 
 
 SELECTIVE = Protocol(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from msgspec import Meta
 
-from sayso.later import later
+from sayso.later import Later
 from sayso.protocols.settings import (
     Probing,
     ProtocolSettings,
@@ -25,8 +25,10 @@ from sayso.protocols.settings import (
 )
 from sayso.records import InputError, Question
 
-with later(__name__):
+if TYPE_CHECKING:
     from sayso import scores
+else:
+    scores = Later("sayso.scores")
 
 MOST_DRAWS = 1000
 #: the paper's examples in the prompt, by mode

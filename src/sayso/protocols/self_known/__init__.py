@@ -16,20 +16,29 @@ beside that on the same claims, as in the paper.
 
 from __future__ import annotations
 
-from sayso.later import later
+from typing import TYPE_CHECKING
+
+from sayso.later import Later
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.self_known.numbers import NUMBERS
 from sayso.protocols.self_known.settings import SelfKnownDecoding, SelfKnownDraws, Settings
 
 __all__ = ["SELF_KNOWN", "SelfKnownDecoding", "SelfKnownDraws", "Settings"]
 
-with later(__name__):  # they load much, and a page of help needs nothing of them
+if TYPE_CHECKING:
     from sayso.protocols.self_known import cautious as _cautious
     from sayso.protocols.self_known import layouts as _layouts
     from sayso.protocols.self_known import measure as _measure
     from sayso.protocols.self_known import prompts as _prompts
     from sayso.protocols.self_known import report as _report
     from sayso.protocols.self_known import run as _run
+else:  # they load much, and a page of help needs nothing of them
+    _cautious = Later("sayso.protocols.self_known.cautious")
+    _layouts = Later("sayso.protocols.self_known.layouts")
+    _measure = Later("sayso.protocols.self_known.measure")
+    _prompts = Later("sayso.protocols.self_known.prompts")
+    _report = Later("sayso.protocols.self_known.report")
+    _run = Later("sayso.protocols.self_known.run")
 
 
 SELF_KNOWN = Protocol(

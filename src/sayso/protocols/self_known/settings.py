@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
-from sayso.later import later
+from sayso.later import Later
 from sayso.protocols.settings import (
     ProtocolSettings,
     Resamples,
@@ -21,8 +21,10 @@ from sayso.protocols.settings import (
 )
 from sayso.records import InputError, suggestion
 
-with later(__name__):
+if TYPE_CHECKING:
     from sayso import engines
+else:
+    engines = Later("sayso.engines")
 
 #: scores of a claim by name, and what each is, for people; a reference is no uncertainty
 CLAIM_SCORES = {

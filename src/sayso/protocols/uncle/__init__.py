@@ -16,14 +16,16 @@ blindly. An omitted aspect counts as NS (appendix B); hedged but correct is UNC.
 
 from __future__ import annotations
 
-from sayso.later import later
+from typing import TYPE_CHECKING
+
+from sayso.later import Later
 from sayso.protocols.protocol import Protocol
 from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.protocols.uncle.settings import KnowledgeProbe, Settings, UncleDecoding
 
 __all__ = ["UNCLE", "KnowledgeProbe", "Settings", "UncleDecoding"]
 
-with later(__name__):  # they load much, and a page of help needs nothing of them
+if TYPE_CHECKING:
     from sayso.protocols.uncle import asked as _asked
     from sayso.protocols.uncle import known_from as _known_from
     from sayso.protocols.uncle import layouts as _layouts
@@ -32,6 +34,15 @@ with later(__name__):  # they load much, and a page of help needs nothing of the
     from sayso.protocols.uncle import prompts as _prompts
     from sayso.protocols.uncle import report as _report
     from sayso.protocols.uncle import run as _run
+else:  # they load much, and a page of help needs nothing of them
+    _asked = Later("sayso.protocols.uncle.asked")
+    _known_from = Later("sayso.protocols.uncle.known_from")
+    _layouts = Later("sayso.protocols.uncle.layouts")
+    _measure = Later("sayso.protocols.uncle.measure")
+    _notes = Later("sayso.protocols.uncle.notes")
+    _prompts = Later("sayso.protocols.uncle.prompts")
+    _report = Later("sayso.protocols.uncle.report")
+    _run = Later("sayso.protocols.uncle.run")
 
 
 UNCLE = Protocol(
