@@ -354,10 +354,12 @@ def one_of_each(cluster: NDArray[np.int64], rng: np.random.Generator) -> NDArray
     return order[np.unique(cluster[order], return_index=True)[1]]
 
 
-def fitted(people: Population, rows: NDArray[np.int64], wrong: Floats, seed: int) -> Any:
-    """Return the score and the limit that sayso certifies on some answers."""
+def fitted(
+    people: Population, rows: NDArray[np.int64], wrong: Floats, of: NDArray[np.int64], seed: int
+) -> Any:
+    """Return the score and the limit that sayso certifies on some answers ``of`` these entities."""
     columns = {name: column[rows] for name, column in people.scores.items()}
-    units = LabeledUnits(columns, wrong, np.arange(len(rows)))
+    units = LabeledUnits(columns, wrong, np.arange(len(rows)), of, seed)
     if len(columns) > 1:
         return cross_fitted_limit(units, [*columns], PROMISED, DELTA, seed)
     return "s0", certify_limit(units.levels("s0"), PROMISED, DELTA)
@@ -380,13 +382,12 @@ def world_rows(world: World, shape: str, draws: int, seed: int) -> dict[str, Any
         rows = rows + np.arange(len(rows))
         wrong, unread = errors(world, people.risk[rows], cluster, rng)
         for rule, count in counts.items():
+            kept = np.arange(len(rows))
             if rule == "before":
                 kept = np.flatnonzero(~unread)
                 kept = kept[one_of_each(cluster[kept], rng)]
-            else:
-                kept = metrics.independent_units(cluster, rng)
             labels = (wrong | unread)[kept].astype(float)
-            name, certified = fitted(people, rows[kept], labels, draw)
+            name, certified = fitted(people, rows[kept], labels, cluster[kept], draw)
             if certified.limit is not None:
                 given = answered[name][int(certified.limit)]
                 count += 1, people.risk[given].mean() > PROMISED, given.mean()

@@ -162,7 +162,8 @@ def test_a_chosen_score_keeps_its_promise(tmp_path: Path) -> None:
     broken = 0
     for seed in range(120):
         scores = {f"s{k}": rng.random(240) for k in range(6)}
-        rows = LabeledUnits(scores, (rng.random(240) < 0.21).astype(float), np.arange(240))
+        wrong, each = (rng.random(240) < 0.21).astype(float), np.arange(240)
+        rows = LabeledUnits(scores, wrong, each, each, seed)
         _, found = cross_fitted_limit(rows, [*scores], 0.2, 0.1, seed)
         broken += found.limit is not None
     assert broken <= 24  # 10 % of 120; more would be a chance of 1 in 1,000
@@ -171,10 +172,11 @@ def test_a_chosen_score_keeps_its_promise(tmp_path: Path) -> None:
 def test_answers_about_one_thing_count_once(tmp_path: Path) -> None:
     rows = [{**row, "entity": f"thing {n // 4}"} for n, row in enumerate(rows_of(400))]
     result = fitted(tmp_path, rows, GuardChoices(0.1), score="perplexity")
-    assert result.levels.units == 100
+    assert (result.levels.units, result.levels.clusters) == (400, 100)
     assert any("400 answers about 100 entities" in text for text in result.notices)
     again = [row for row in rows_of(200) for _ in range(2)]  # each question twice
-    assert fitted(tmp_path, again, GuardChoices(0.1), score="perplexity").levels.units == 200
+    twice = fitted(tmp_path, again, GuardChoices(0.1), score="perplexity").levels
+    assert (twice.units, twice.clusters) == (400, 200)
 
 
 def test_claims_of_a_text_are_one_label(tmp_path: Path) -> None:

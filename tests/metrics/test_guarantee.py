@@ -35,17 +35,63 @@ def test_by_hand() -> None:
     assert metrics.certify_limit(levels, 0.5, 0.02, later).limit == 1.0
 
 
-def test_units_of_any_cluster_are_drawn_with_the_same_chance() -> None:
-    rng = np.random.default_rng(0)
-    cluster = np.repeat(np.arange(30), [4] * 10 + [1] * 20)
-    times = np.zeros(len(cluster))
-    for _ in range(2000):
-        drawn = metrics.independent_units(cluster, rng)
-        assert len({*cluster[drawn].tolist()}) == len(drawn)
-        times[drawn] += 1
-    assert abs(times / 2000 - 1 / 4).max() < 0.05  # 1 of the largest cluster's four
-    assert len(metrics.independent_units(np.arange(9) // 3, rng)) == 3  # equal ones all stay
-    assert len(metrics.independent_units([], rng)) == 0
+def test_one_answer_of_each_cluster_stands_for_those_that_a_limit_lets_through() -> None:
+    score = [1, 1, 2, 2, 3, 3, 9]
+    wrong = [1, 1, 1, 0, 0, 0, 0]
+    cluster = ["a", "a", "a", "b", "b", "c", "d"]
+    levels = metrics.risk_levels(score, wrong, clusters=cluster, seed=3)
+    assert [sizes.tolist() for sizes in levels.sizes] == [[2], [3, 1], [3, 2, 1], [3, 2, 1, 1]]
+    assert levels.answered.tolist() == [2, 4, 6, 7]
+    assert levels.wrong.tolist() == [2, 3, 3, 3]  # all of a, whichever answer was drawn
+    assert (levels.units, levels.clusters) == (7, 4)
+    assert levels.p(3, 0.5) == metrics.totals_p([3, 2, 1, 1], 3, 0.5)
+    # half of the answers of each are wrong: a wrong one is drawn half of the time
+    score, wrong = np.repeat(np.arange(300.0), 2), np.tile([0, 1], 300)
+    levels = metrics.risk_levels(score, wrong, clusters=score)
+    assert len(levels.limit) == 100
+    assert levels.wrong[-1] / levels.answered[-1] == pytest.approx(0.5, abs=0.1)
+    alone = metrics.risk_levels(score, wrong, clusters=np.arange(600))
+    assert (len(alone.limit), alone.sizes) == (300, [])
+
+
+def test_the_p_value_of_totals_is_that_of_the_laws_that_hide_errors_best() -> None:
+    assert metrics.totals_p([1] * 40 + [2] * 40, 0, 0.05) == pytest.approx(0.925**40)
+    assert metrics.totals_p([4] * 60, 8, 0.05) == metrics.risk_p(60, 2, 0.05)
+    assert metrics.totals_p([1, 7], 1, 0.05) == 1.0  # more than the risk itself
+    # seven answers about one thing say as little as one
+    assert metrics.totals_p([1] * 59 + [11], 0, 0.05) > 0.5
+    rng = np.random.default_rng(2)
+    size, count = np.array([1, 2, 5, 9]), np.array([200, 90, 25, 10])
+    sizes, total = np.repeat(size, count), 0.05 * size @ count
+    for wrong in (0, 4, 9, 14):
+        p = metrics.totals_p(sizes, wrong, 0.05)
+        for _ in range(20):  # no other law with this risk shows so few much more often
+            q = rng.dirichlet(np.full(4, 0.7)) * total / (size * count)
+            if (q < 1).all():
+                drawn = sum(
+                    m * rng.binomial(k, x, 4000) for m, k, x in zip(size, count, q, strict=True)
+                )
+                assert (drawn <= wrong).mean() <= 1.2 * p + 4 * math.sqrt(p / 4000)
+
+
+@pytest.mark.parametrize("larger_wronger", [True, False])
+def test_a_promise_about_entities_of_other_sizes_is_kept(larger_wronger: bool) -> None:
+    """Entities of one to five answers; what is said about one is right or wrong together."""
+    rng = np.random.default_rng(4)
+    broken = given = 0
+    for seed in range(200):
+        size = rng.integers(1, 6, 200)
+        entity = np.repeat(np.arange(200), size)
+        doubt = rng.random(len(entity))
+        # of all answers 10.02 % are wrong, or .15 t up to a doubt t: .1 at two thirds
+        risk = 0.02148 * (1 + size[entity]) if larger_wronger else 0.3 * doubt
+        wrong = rng.random(200)[entity] < risk
+        levels = metrics.risk_levels(doubt, wrong, clusters=entity, seed=seed)
+        limit = metrics.certify_limit(levels, 0.1, 0.1).limit
+        given += limit is not None
+        broken += limit is not None and (larger_wronger or limit > 2 / 3)
+    assert broken <= 34  # 10 % of 200 are 20; more than 34 would be a chance of 1 in 1,000
+    assert larger_wronger or given > 120
 
 
 def test_what_a_sequence_did_not_lose_is_handed_on() -> None:
@@ -149,7 +195,7 @@ def test_the_order_of_rows_and_the_scale_of_the_score_do_not_matter() -> None:
 
 def test_the_curve_has_exact_intervals() -> None:
     levels = metrics.risk_levels([1, 2, 3, 4], [0, 0, 1, 1])
-    curve = metrics.risk_curve(levels, 0.05)
+    curve = metrics.risk_curve(levels, 0.05, range(4))
     assert curve.risk.tolist() == [0, 0, 1 / 3, 1 / 2]
     low, high = stats.beta.ppf([0.025, 0.975], [1, 2], [3, 2])
     assert (curve.low[2], curve.high[2]) == (pytest.approx(low), pytest.approx(high))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,7 +21,7 @@ from sayso.guard.choices import GuardChoices, Selection
 from sayso.guard.guard import GUARD_FORMAT, GuardFile, guard_in, written_guard
 from sayso.guard.labeled import LabeledAnswers, candidates, labeled_answers
 from sayso.harmless import line
-from sayso.metrics.arrays import Floats, codes, count_codes
+from sayso.metrics.arrays import Floats, codes
 from sayso.metrics.calibration import split_rows
 from sayso.metrics.guarantee import (
     MOST_LABELS,
@@ -29,12 +29,10 @@ from sayso.metrics.guarantee import (
     RiskCurve,
     RiskLevels,
     certify_limit,
-    independent_units,
     labels_needed,
     least_provable,
     risk_curve,
     risk_levels,
-    risk_p,
     zero_error_answers,
 )
 from sayso.records import Estimate, InputError
@@ -92,8 +90,8 @@ def fit_guard(
     _check(choices)
     place = _place_of(source, choices, chosen.golds)
     labeled = labeled_answers(source, chosen)
-    kept, notices = _independent(labeled, chosen.seed)
-    units = LabeledUnits(labeled.scores, labeled.wrong, labeled.text).part(kept)
+    columns = labeled.scores, labeled.wrong, labeled.text, labeled.group
+    units = LabeledUnits(*columns, chosen.seed)
     names = _names(labeled, chosen.score)
     alpha, delta = choices.max_error, 1 - choices.confidence
     half = len(names) > 1
@@ -114,7 +112,7 @@ def fit_guard(
         needed=_needed(levels, alpha, delta),
         labeled=labeled,
         choices=choices,
-        notices=[*labeled.notices, *notices],
+        notices=[*labeled.notices, *_shared_notices(labeled)],
     )
     if result.answer != "limit":
         if not place.exists():
@@ -176,38 +174,34 @@ def _place_of(source: Path, choices: GuardChoices, golds: Path | None) -> Path:
 
 
 class LabeledUnits(NamedTuple):
-    """Labeled rows, and the unit (n,) that each belongs to."""
+    """Labeled rows, the unit (n,) that each belongs to, and what is right or wrong together."""
 
     scores: dict[str, Floats]
     wrong: Floats
     unit: NDArray[np.int64]
+    group: NDArray[np.int64]
+    seed: int
 
     def levels(self, name: str) -> RiskLevels:
-        return risk_levels(self.scores[name], self.wrong, self.unit)
+        return risk_levels(self.scores[name], self.wrong, self.unit, self.group, self.seed)
 
     def part(self, rows: NDArray[np.bool_]) -> LabeledUnits:
-        return LabeledUnits(
-            {name: column[rows] for name, column in self.scores.items()},
-            self.wrong[rows],
-            codes(self.unit[rows]),
-        )
+        scores = {name: column[rows] for name, column in self.scores.items()}
+        unit, group = codes(self.unit[rows]), codes(self.group[rows])
+        return LabeledUnits(scores, self.wrong[rows], unit, group, self.seed)
 
 
-def _independent(labeled: LabeledAnswers, seed: int) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return the rows of units that are independent, drawn by seed, and a notice where some go."""
-    texts = count_codes(labeled.text)
-    group = np.zeros(texts, dtype=np.int64)
-    group[labeled.text] = labeled.group
-    drawn = independent_units(group, np.random.default_rng(seed))
-    if len(drawn) == texts:
-        return np.ones(len(labeled.wrong), dtype=np.bool_), []
+def _shared_notices(labeled: LabeledAnswers) -> list[str]:
+    """Return how answers about one thing count, where there are several about any."""
+    texts = len(np.unique(labeled.text))
+    sizes = np.bincount(labeled.group[np.unique(labeled.text, return_index=True)[1]])
+    if len(sizes) == texts:
+        return []
     what = "texts" if labeled.of_texts else "answers"
-    sizes = np.bincount(group)
-    return np.isin(labeled.text, drawn), [
-        f"{texts:,} {what} about {len(sizes):,} entities or questions, at most "
-        f"{sizes.max():,} about one: {len(drawn):,} count as labels, drawn so that no two are about"
-        f" one, because {what} about one are right or wrong together, and that each of the {what} "
-        "has the same chance"
+    return [
+        f"{texts:,} {what} about {len(sizes):,} entities or questions, at most {sizes.max():,} "
+        f"about one: {what} about one are right or wrong together, so one about each, drawn by the "
+        "seed, counts for all about it that a limit lets through"
     ]
 
 
@@ -223,7 +217,7 @@ def cross_fitted_limit(
     probability 1 - delta; the one that answers more is taken. A half prefers the score that answers
     most at a limit that it certifies itself, then the one whose lowest p-value is lowest.
     """
-    first = split_rows(len(rows.wrong), 0.5, np.random.default_rng(seed), rows.unit)
+    first = split_rows(len(rows.wrong), 0.5, np.random.default_rng(seed), rows.group)
     found = []
     for side in (first, ~first):
         choosing, testing = rows.part(side), rows.part(~side)
@@ -236,21 +230,15 @@ def cross_fitted_limit(
 
 def _merit(levels: RiskLevels, alpha: float, delta: float) -> tuple[int, float]:
     certified = certify_limit(levels, alpha, delta)
-    start = min(certified.starts[0].answers, levels.units)
+    start = min(certified.starts[0].answers, levels.clusters)
     places = _loosest(levels, np.flatnonzero(levels.answered >= start))
-    return certified.answered, -min((p for p, _ in _tested(levels, places, alpha)), default=1.0)
+    return certified.answered, -min((levels.p(place, alpha) for place in places), default=1.0)
 
 
 def _loosest(levels: RiskLevels, places: NDArray[np.int64]) -> list[int]:
     """Return the loosest of some limits for each number of errors: no other has a lower p."""
     by_errors = dict(zip(levels.wrong[places].tolist(), places.tolist(), strict=True))
     return list(by_errors.values())
-
-
-def _tested(levels: RiskLevels, places: Sequence[int], alpha: float) -> Iterator[tuple[float, int]]:
-    """Yield the p-value of each of some limits, and its place."""
-    for place in places:
-        yield risk_p(int(levels.answered[place]), int(levels.wrong[place]), alpha), place
 
 
 # ---- which of three answers
@@ -268,7 +256,7 @@ def _answer(
         return "limit"
     for name in names:
         levels = rows.levels(name)
-        if levels.units < zero_error_answers(alpha, delta) or _best(levels, alpha) is not None:
+        if levels.clusters < zero_error_answers(alpha, delta) or _best(levels, alpha) is not None:
             return "few"
     return "useless"
 
@@ -282,7 +270,7 @@ def _best(levels: RiskLevels, alpha: float) -> int | None:
         levels.wrong <= alpha * levels.answered
     )
     places = _loosest(levels, np.flatnonzero(good))
-    return min(_tested(levels, places, alpha), default=(1.0, None))[1]
+    return min(places, key=lambda place: levels.p(place, alpha), default=None)
 
 
 def _needed(levels: RiskLevels, alpha: float, delta: float) -> int | None:
@@ -290,7 +278,9 @@ def _needed(levels: RiskLevels, alpha: float, delta: float) -> int | None:
     if place is None:
         return None
     k, e = int(levels.answered[place]), int(levels.wrong[place])
-    return labels_needed(levels.units, k, e, alpha, delta)
+    part = levels.worth(place) / k  # of labels about one thing each is worth less
+    needed = labels_needed(levels.units * part, k * part, e * part, alpha, delta)
+    return None if needed is None else math.ceil(needed / part)
 
 
 # ---- the file
@@ -355,10 +345,11 @@ def render_guard(result: FittedGuard, console: Console) -> None:
     """
     alpha, delta = result.choices.max_error, 1 - result.choices.confidence
     n, unit = result.levels.units, "text" if result.labeled.of_texts else "answer"
+    least = least_provable(result.levels.clusters, delta)
     say(
         console,
         f"{plural(n, f'labeled {unit}')}, judged by {result.labeled.labeled_by}: no limit can "
-        f"promise an error rate below {_share(least_provable(n, delta))} (confidence "
+        f"promise an error rate below {_share(least)} (confidence "
         f"{_share(1 - delta)}).",
         "bold",
     )
@@ -436,18 +427,20 @@ def _render_scores(result: FittedGuard, console: Console) -> None:
 
 
 def _render_curve(result: FittedGuard, console: Console) -> None:
-    rows, part, curve = _curve(result)
+    rows, curve = _curve(result)
+    levels = result.levels
     if not rows:
         return
-    names = [f"{limit + 0.0:.6g}" for limit in part.limit.tolist()]
+    limits = levels.limit[[*rows]].tolist()
+    names = [f"{limit + 0.0:.6g}" for limit in limits]
     if len({*names}) < len(names):
-        names = [repr(limit) for limit in part.limit.tolist()]
-    answered, wrong = part.answered.tolist(), part.wrong.tolist()
+        names = [repr(limit) for limit in limits]
+    answered, wrong = (one[[*rows]].tolist() for one in (levels.answered, levels.wrong))
 
     def cell(n: int, column: str) -> str | Estimate:
         before = (answered[n - 1], wrong[n - 1]) if n else (0, 0)
         if column == "answered":
-            return percent(answered[n] / part.units, 0)
+            return percent(answered[n] / levels.units, 0)
         if column == "wrong":
             ends = float(curve.low[n]), float(curve.high[n])
             return Estimate("", (), float(curve.risk[n]), *ends, wrong[n], answered[n])
@@ -486,8 +479,8 @@ def _place_at(levels: RiskLevels, limit: float) -> int:
     return int(np.searchsorted(levels.limit, limit, side="right")) - 1
 
 
-def _curve(result: FittedGuard) -> tuple[dict[int, bool], RiskLevels, RiskCurve]:
-    """Return the places that are shown, and whether certified, with their levels and risks.
+def _curve(result: FittedGuard) -> tuple[dict[int, bool], RiskCurve]:
+    """Return the places that are shown, and whether certified, with their risks.
 
     Shown are the certified limits from which on answers cost more errors, and others about equally
     far apart in answers.
@@ -501,9 +494,7 @@ def _curve(result: FittedGuard) -> tuple[dict[int, bool], RiskLevels, RiskCurve]
     step = -(-len(frontier) // CURVE_ROWS) or 1
     rows |= dict.fromkeys(frontier[::step], True)
     rows = dict(sorted(rows.items()))
-    at = [*rows]
-    part = RiskLevels(levels.limit[at], levels.answered[at], levels.wrong[at], levels.units)
-    return rows, part, risk_curve(part, 1 - result.choices.confidence)
+    return rows, risk_curve(levels, 1 - result.choices.confidence, [*rows])
 
 
 def _frontier(levels: RiskLevels, places: Sequence[int]) -> list[int]:
@@ -545,9 +536,11 @@ def verdict_sentence(result: FittedGuard) -> str:
 def guard_json(result: FittedGuard) -> dict[str, object]:
     """Return everything as plain values, for ``--json``."""
     levels, delta = result.levels, 1 - result.choices.confidence
-    rows, part, curve = _curve(result)
+    rows, curve = _curve(result)
+    at = [*rows]
     columns: Mapping[str, NDArray[Any]] = {
-        "limit": part.limit, "answered": part.answered, "wrong": part.wrong, **curve._asdict(),
+        "limit": levels.limit[at], "answered": levels.answered[at], "wrong": levels.wrong[at],
+        **curve._asdict(),
         "certified": np.array([*rows.values()]),
     }  # fmt: skip
     return {
@@ -557,7 +550,7 @@ def guard_json(result: FittedGuard) -> dict[str, object]:
         "score": result.score,
         "labels": levels.units,
         "labeled_by": result.labeled.labeled_by,
-        "least_error_rate": least_provable(levels.units, delta),
+        "least_error_rate": least_provable(levels.clusters, delta),
         "labels_needed": result.needed,
         "curve": [
             dict(zip(columns, row, strict=True))

@@ -18,7 +18,9 @@ hands on what it did not lose (the fallback procedure: Wiens and Dmitrienko 2005
 
 A unit is an answer, or a text of several claims. A text is answered where at least one of its
 claims is kept, and wrong where a kept claim is wrong. Units of one cluster (an entity, a question)
-are right or wrong together, so the tests take units that :func:`independent_units` drew.
+are right or wrong together, so one answered unit of each cluster, drawn at random, stands for all
+of its answered ones, and the p-value is that of the totals (:func:`totals_p`). Clusters of the
+questions to come must be as large as the labeled ones: larger ones than any of these are not seen.
 
 The order is chosen without the labels, but the values of the score are those of the same units.
 That costs nothing where the risk does not fall as the limit rises; how far it can go elsewhere is
@@ -36,13 +38,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats, cluster_codes, codes, count_codes
-from sayso.metrics.intervals import LEVEL, beta_cdf, beta_quantile, exact_interval
+from sayso.metrics.intervals import (
+    LEVEL,
+    beta_cdf,
+    beta_quantile,
+    effective_number,
+    exact_interval,
+)
 from sayso.records import InputError
 
 __all__ = [
     "CertifiedLimit", "RiskCurve", "RiskLevels", "StartingPoint", "certify_limit",
-    "independent_units", "labels_needed", "least_provable", "risk_bound", "risk_curve",
-    "risk_levels", "risk_p", "starting_points", "zero_error_answers",
+    "labels_needed", "least_provable", "risk_bound", "risk_curve", "risk_levels", "risk_p",
+    "starting_points", "totals_p", "zero_error_answers",
 ]  # fmt: skip
 
 #: errors that the first tested limit is expected to have where its risk is alpha
@@ -53,18 +61,35 @@ LATER, NEARLY_ALL = 10, 0.9
 MOST_LABELS = 100_000
 #: the chance that :func:`labels_needed` labels are enough
 CHANCE = 0.8
+#: limits that are tested where units share clusters
+MOST_LIMITS = 100
+#: laws of totals that are tried, between that which shows no wrong one most often and equal risks
+BETWEEN = (0, 0.1, 0.3, 0.6, 1)
 
 
 class RiskLevels(NamedTuple):
     """Each limit (m,), rising, with the units that are answered and that are wrong at it.
 
-    ``units`` is how many have a label, also those that no limit answers.
+    ``wrong`` are the units for which a wrong one stands. ``units`` is how many have a label, also
+    those that no limit answers, and ``clusters`` how many clusters these are of. ``sizes`` are the
+    answered units of each cluster, a row for each limit; none where all units stand alone.
     """
 
     limit: Floats
     answered: NDArray[np.int64]
     wrong: NDArray[np.int64]
     units: int
+    clusters: int
+    sizes: Sequence[NDArray[np.int64]] = ()
+
+    def p(self, place: int, alpha: float) -> float:
+        """Return the p-value of a risk above alpha at a limit."""
+        k, e = int(self.answered[place]), int(self.wrong[place])
+        return totals_p(self.sizes[place], e, alpha) if self.sizes else risk_p(k, e, alpha)
+
+    def worth(self, place: int) -> float:
+        """Return how many answered units of one cluster each those of a limit are worth."""
+        return effective_number(self.sizes[place]) if self.sizes else float(self.answered[place])
 
 
 class StartingPoint(NamedTuple):
@@ -77,8 +102,7 @@ class StartingPoint(NamedTuple):
 class CertifiedLimit(NamedTuple):
     """The loosest limit that holds, or ``None``, with the units answered and wrong at it.
 
-    ``passed`` (p,) are all limits that hold, rising: they hold together. ``tested`` counts the
-    limits that were tested.
+    ``passed`` (p,) are all limits that hold, rising: they hold together.
     """
 
     limit: float | None
@@ -86,32 +110,21 @@ class CertifiedLimit(NamedTuple):
     wrong: int
     starts: tuple[StartingPoint, ...]
     passed: Floats
-    tested: int
-
-
-def independent_units(cluster: ArrayLike, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return units (m,) of different clusters, each unit drawn with the same chance.
-
-    ``cluster`` (n,) names what each unit belongs to. A cluster of s units is drawn with the chance
-    s / S, where S is the size of the largest, and then one of its units. A unit thus has the chance
-    1 / S in any cluster: risks of the drawn ones are those of units, although clusters differ in
-    size. One unit a cluster would be risks of clusters. Of clusters of one size, none is lost. What
-    clusters larger than any labeled one do is not seen. None without units.
-    """
-    code = codes(cluster)
-    size, order = np.bincount(code), rng.permutation(len(code))
-    first = order[np.unique(code[order], return_index=True)[1]]
-    kept: NDArray[np.int64] = first[rng.random(len(first)) * size.max(initial=0) < size]
-    return kept
 
 
 def risk_levels(
-    uncertainty: ArrayLike, incorrect: ArrayLike, units: ArrayLike | None = None
+    uncertainty: ArrayLike,
+    incorrect: ArrayLike,
+    units: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    seed: int = 0,
 ) -> RiskLevels:
     """Return answered and wrong units at every limit on the score.
 
     ``uncertainty`` (n,), ``incorrect`` (n,) 1 = wrong, 0 = right, NaN = no label: such rows are
-    left out. ``units`` (n,) names what each row belongs to; without them each row is its own. A
+    left out. ``units`` (n,) names what each row belongs to, ``clusters`` (n,) what its unit belongs
+    to; without them each is its own. Where clusters have several units, one answered unit of each,
+    drawn by ``seed``, stands for the others, at :data:`MOST_LIMITS` limits at most. A
     score that is not finite is answered at no limit. Four answers with scores .1 .2 .2 .3, the
     third wrong: 1, 3 and 4 are answered at the limits .1, .2 and .3, and 0, 1 and 1 are wrong. No
     limits without a labeled score; classes need not both be there.
@@ -130,12 +143,24 @@ def risk_levels(
     np.minimum.at(enters, unit[finite], score[finite])
     np.minimum.at(spoils, unit[finite & bad], score[finite & bad])
     limit = np.unique(score[finite])
-    return RiskLevels(
-        limit,
-        np.searchsorted(np.sort(enters), limit, side="right").astype(np.int64),
-        np.searchsorted(np.sort(spoils), limit, side="right").astype(np.int64),
-        count,
+    of = np.arange(count)
+    if clusters is not None:
+        of[unit] = codes(np.asarray(clusters)[labeled])
+    if count_codes(of) < count and len(limit) > MOST_LIMITS:
+        limit = limit[np.linspace(0, len(limit) - 1, MOST_LIMITS).astype(int)]
+    answered, wrong = (
+        np.searchsorted(np.sort(one), limit, side="right").astype(np.int64)
+        for one in (enters, spoils)
     )
+    sizes: list[NDArray[np.int64]] = []
+    if count_codes(of) < count:
+        order = np.random.default_rng(seed).permutation(count)
+        for place, at in enumerate(limit):
+            inside = order[enters[order] <= at]
+            _, first, many = np.unique(of[inside], return_index=True, return_counts=True)
+            sizes.append(many)
+            wrong[place] = many[spoils[inside[first]] <= at].sum()
+    return RiskLevels(limit, answered, wrong, count, len(np.unique(of)), sizes)
 
 
 def risk_p(answered: int, wrong: int, alpha: float) -> float:
@@ -146,6 +171,35 @@ def risk_p(answered: int, wrong: int, alpha: float) -> float:
     if wrong >= answered:
         return 1.0
     return beta_cdf(1 - alpha, answered - wrong, wrong + 1)
+
+
+def totals_p(sizes: ArrayLike, wrong: int, alpha: float) -> float:
+    """Return the p-value of a risk above alpha, of clusters with ``sizes`` (k,) answered units.
+
+    One unit of each cluster stands for its m, so that ``wrong`` is a value of W = sum m B with
+    B ~ Bernoulli(q), where a risk above alpha says that sum m q > alpha sum m. The p-value is the
+    largest P(W <= wrong) of the q between two extremes (:data:`BETWEEN`): alpha for all clusters,
+    and 1 - c / m, at least 0, at which no wrong one is seen most often. Larger clusters are then
+    wrong more often. Equal sizes give P(Bin(k, alpha) <= wrong / m). 40 clusters of 1 and 40 of 2,
+    none wrong, at alpha .05: q is 0 and .075, and p = .925^40 = .0442.
+    """
+    size, count = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
+    total = alpha * float(size @ count)
+    if wrong >= total:
+        return 1.0
+    if len(size) == 1:
+        return risk_p(int(count[0]), wrong // int(size[0]), alpha)
+    cuts = np.append(0, size)
+    above = np.maximum(size - cuts[:, None], 0) @ count
+    unseen = np.maximum(1 - np.interp(-total, -above, cuts) / size, 0)
+    # the law of W modulo n, from its Fourier transform: beyond 8 times its mean is next to nothing
+    n = min(int(size @ count), math.ceil(8 * total)) + 1
+    turns = np.exp(-2j * np.pi * np.outer(size, np.arange(n // 2 + 1)) / n)
+    laws = [
+        np.prod((1 - q[:, None] + q[:, None] * turns) ** count[:, None], axis=0)
+        for q in (part * alpha + (1 - part) * unseen for part in BETWEEN)
+    ]
+    return float(np.fft.irfft(laws, n)[:, : wrong + 1].sum(axis=1).max())
 
 
 def risk_bound(answered: int, wrong: int, delta: float) -> float:
@@ -218,22 +272,22 @@ def certify_limit(
     if not 0 < alpha < 1 or not 0 < delta < 1:
         raise InputError(f"alpha {alpha}, delta {delta}: expected shares above 0 and below 1")
     if starts is None:
-        starts = starting_points(levels.units, alpha, delta)
+        starts = starting_points(levels.clusters, alpha, delta)
     if math.fsum(start.delta for start in starts) > delta * (1 + 1e-9):
         raise InputError(f"the starts spend more than delta = {delta}")
     begun: dict[int, float] = {}
+    reached = [*map(len, levels.sizes)] or levels.answered
     for start in starts:
-        place = int(np.searchsorted(levels.answered, start.answers))
+        place = int(np.searchsorted(reached, start.answers))
         begun[place] = begun.get(place, 0.0) + start.delta
     answered, wrong = levels.answered.tolist(), levels.wrong.tolist()
-    carried, place, tested = 0.0, min(begun), 0
+    carried, place = 0.0, min(begun)
     passed: list[int] = []
     while place < len(answered):
         here = begun.get(place, 0.0) + carried
-        tested += 1
-        # more answers with as many errors pass too
-        more = carried > 0 and wrong[place] == wrong[place - 1]
-        if more or risk_p(answered[place], wrong[place], alpha) <= here:
+        # more answers with as many errors pass too, where none weighs more than another
+        more = carried > 0 and wrong[place] == wrong[place - 1] and not levels.sizes
+        if more or levels.p(place, alpha) <= here:
             passed.append(place)
             carried, place = here, place + 1
         else:  # on to the next start
@@ -245,7 +299,6 @@ def certify_limit(
         wrong[last] if passed else 0,
         tuple(starts),
         levels.limit[passed],
-        tested,
     )
 
 
@@ -258,27 +311,35 @@ class RiskCurve(NamedTuple):
     bound: Floats
 
 
-def risk_curve(levels: RiskLevels, delta: float) -> RiskCurve:
-    """Return the observed risk at every limit, its Clopper-Pearson interval and exact bound.
+def risk_curve(levels: RiskLevels, delta: float, places: Sequence[int]) -> RiskCurve:
+    """Return the observed risk at some limits, its Clopper-Pearson interval and exact bound.
 
-    Each interval holds for a limit that was named beforehand.
+    Each interval holds for a limit that was named beforehand. Where units share clusters it is that
+    of as many independent ones as they are worth (:func:`effective_number`).
     """
-    pairs = list(zip(levels.wrong.tolist(), levels.answered.tolist(), strict=True))
-    ends = [exact_interval(e, k, LEVEL) for e, k in pairs]
-    columns = [
-        [e / k for e, k in pairs],
-        [low if low is not None else 0.0 for low, _ in ends],
-        [high if high is not None else 1.0 for _, high in ends],
-        [risk_bound(k, e, delta) for e, k in pairs],
-    ]
-    return RiskCurve(*(np.asarray(column, dtype=np.float64) for column in columns))
+    rows = []
+    for place in places:
+        k, e, worth = int(levels.answered[place]), int(levels.wrong[place]), levels.worth(place)
+        low, high = exact_interval(e / k * worth, worth, LEVEL)
+        bound = _bound(levels, place, delta) if levels.sizes else risk_bound(k, e, delta)
+        rows.append((e / k, low or 0.0, 1.0 if high is None else high, bound))
+    return RiskCurve(*np.asarray(rows, dtype=np.float64).reshape(-1, 4).T)
+
+
+def _bound(levels: RiskLevels, place: int, delta: float) -> float:
+    """Return the least risk that the p-value of a limit lets pass, by bisection."""
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (low, middle) if levels.p(place, middle) <= delta else (middle, high)
+    return high
 
 
 # ---- how many labels would be enough
 
 
 def labels_needed(
-    units: int, answered: int, wrong: int, alpha: float, delta: float, chance: float = CHANCE
+    units: float, answered: float, wrong: float, alpha: float, delta: float, chance: float = CHANCE
 ) -> int | None:
     """Return how many labels let a limit pass with probability ``chance``, tested as the first.
 
