@@ -49,10 +49,10 @@ def job_of_draws(base: Base, k: int) -> Job:
 
 def facts_in(folder: RunFolder) -> list[Fact]:
     """Return the facts of a run folder: its questions with draws, answers, verdicts and claims."""
-    answers, verdicts = (
-        {table.partition("/")[2]: folder.read(table, row) for table in folder.tables(kind)}
-        for kind, row in (("generations", Generation), ("verdicts", Verdict))
-    )
+    stages = [table.partition("/")[2] for table in folder.tables("verdicts")]
+    verdicts = {stage: folder.read(f"verdicts/{stage}", Verdict) for stage in stages}
+    stages = [table.partition("/")[2] for table in folder.tables("generations")]
+    answers = {stage: folder.read(f"generations/{stage}", Generation) for stage in stages}
     return facts_of(
         folder.read("questions", Question),
         answers,

@@ -137,8 +137,7 @@ def revise(settings: Settings, seed: int, run: Run) -> None:
     for c in claims:
         if answer.get(c.id) in ("no", "none") or run.rehearses == "most":
             rejected.setdefault(c.generation, []).append(c)
-    asks: list[Ask] = []
-    same: list[Generation] = []
+    asks, same = list[Ask](), list[Generation]()
     for g in kept:
         if g.id in rejected:
             question = by_id[g.question]
