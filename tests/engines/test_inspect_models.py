@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from bad_server import BadServer, Plan
+from batch_server import BatchServer
 
 from sayso import cli
 from sayso.engines import open_model
@@ -29,6 +30,7 @@ from inspect_ai.model import (
     ModelUsage,
     get_model,
 )
+from inspect_ai.model._providers.util import batch
 
 from sayso.engines.inspect_models import ModelEngine, in_thread
 from sayso.engines.openai.endpoint import EndpointOptions
@@ -206,6 +208,24 @@ def test_inside_inspect_its_own_loop_asks_and_its_own_errors_are_raised() -> Non
     with pytest.raises(LookupError, match="the sample's limit"):  # in another loop, as Inspect has
         anyio.run(score, 1)
     engine.close()
+
+
+def test_batches_are_inspects_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(batch, "DEFAULT_SEND_DELAY", 0.3)
+    monkeypatch.setattr(batch, "DEFAULT_BATCH_TICK", 0.2)
+    with BatchServer(key=KEY) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        model = get_model("openai/bad", responses_api=False, memoize=False)
+        options = EndpointOptions(batches=str(tmp_path / "b"))
+        engine = ModelEngine("inspect:openai/bad", model, options)
+        assert engine.asks_ahead
+        asked = [ask(f"Who {n}?", temperature=0, max_tokens=9) for n in range(40)]
+        found = answers(engine, *asked)
+        engine.close()
+    assert len({g.text for g in found}) == 40
+    assert all(g.problem is None and g.usage.completion_tokens for g in found)
+    assert (server.uploads, len(server.batches)) == (1, 1)
 
 
 @pytest.mark.parametrize(
