@@ -436,6 +436,10 @@ def test_a_pilot_prices_the_rest_of_a_run_and_is_paid_once(tmp_path: Path, stop:
     assert found.paid == pytest.approx(paid)
     assert plan.dollars == Range(found.low, found.high)
     assert "first 3 of 6 entities cost" in plan_text(plan)
+    # prompts of some 20 words at a quarter of the price of an answer's one or two: 2 to 3 of 5
+    cheaper = re.search(r"cheaper below ([\d.]+) to ([\d.]+) samples", plan_text(plan))
+    assert cheaper
+    assert 1 < float(cheaper[1]) <= float(cheaper[2]) < 5
     execute_job(given)
     rest = billed(subject, judge) - paid
     assert found.low <= rest <= found.high

@@ -28,6 +28,7 @@ from sayso.metrics.intervals import student_quantile
 from sayso.options import as_typed, replace
 from sayso.progress import Progress
 from sayso.protocols.pool import Cluster, clusters_of
+from sayso.protocols.probes import PROBES
 from sayso.protocols.protocol import Ask, Step, first_asks, walk
 from sayso.records import Generation, InputError, Question, Request, Usage, request_key, room_of
 from sayso.runs.costs import dollars, is_endpoint
@@ -330,6 +331,7 @@ def estimate_walk(
         notes=(
             ASSUMED,
             *reads_text(reads),
+            *_one_by_one(of, asks, known),
             *_wide(stages),
             *_ranges(of.judge, scale),
             *_untried(job),
@@ -488,6 +490,29 @@ def _asked_again(opened: OpenJob, asks: Sequence[Ask]) -> list[StageEstimate]:
     return [
         make_stage("model", name, number, 0, (prompt, completion), opened.model.price, "answers")
     ]
+
+
+def _one_by_one(
+    of: OpenJob, asks: Sequence[Ask], known: Sequence[tuple[Request, Generation]]
+) -> Iterator[str]:
+    """Yield from how few samples on it costs less to draw one by one than all in one call."""
+    probe, price = getattr(of.job.settings, "probe", None), of.model.price
+    first = [a.request for a in asks if a.stage == PROBES and a.request.sample == 0]
+    if probe is None or not first or price is None or price == LOCAL:
+        return
+    counted = [(q, g) for q, g in known if q.max_tokens == first[0].max_tokens]
+    mean = means(counted, first[0].max_tokens)
+    if mean.by == "assumption" and probe.stop == "all":
+        return
+    calls = means([(q, g) for q, g in counted if g.usage.prompt_tokens], first[0].max_tokens)
+    prompt, answer = request_tokens(first, calls)[0], mean.completion.times(len(first))
+    paid = [(p * price.input, c * price.output) for p, c in zip(prompt, answer[::-1], strict=True)]
+    few = sorted((p + probe.k * c) / (p + c) for p, c in paid)
+    yield (
+        f"Samples one by one (probe.stop=first_right) send {between(prompt)} prompt tokens with "
+        f"each; all {probe.k} in one call, where the endpoint gives several choices, once. One by "
+        f"one is cheaper below {few[0]:.1f} to {few[1]:.1f} samples a question."
+    )
 
 
 def _on_record(opened: OpenJob, asks: list[Ask]) -> tuple[list[Ask], list[Generation]]:
