@@ -586,7 +586,7 @@ BUDGET = {
     "engines": 12_717,
     "train": 6_810,
     "metrics": 9_467,
-    "runs": 6_960,
+    "runs": 6_985,
     "datasets": 5_855,
     "report": 4_334,
     "cli": 3_622,
