@@ -346,5 +346,5 @@ def test_what_a_run_alone_declares_reaches_its_job(monkeypatch: pytest.MonkeyPat
     assert {name: getattr(made, name) for name in wanted} == wanted
     of_run = set(option_names(flags.RunFlags)) - set(option_names(*OPTIONS))
     shown = option_names(flags.ShownFlags, flags.FigureFlags)
-    elsewhere = {*shown, "dry_run", "columns", "answers", "logprobs"}  # no field of a job
+    elsewhere = {*shown, "dry_run", "pilot", "columns", "answers", "logprobs"}  # no field of a job
     assert of_run - elsewhere == wanted.keys() - {"domains"}
