@@ -221,11 +221,15 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     dollars: float | None = None
 
 
-class Alternative(msgspec.Struct, frozen=True, gc=False):  # there are millions of them
-    """One of the ten likeliest tokens at a step."""
+class Alternative(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):  # there are millions
+    """One of the ten likeliest tokens at a step; of an endpoint, that names none, -1 and its text.
+
+    An endpoint's are kept of answers of one token, and are its twenty likeliest.
+    """
 
     token: int
     logprob: float
+    text: str = ""
 
 
 #: the override of an endpoint's answer whose text is empty: it came so, and was not made of a reply

@@ -51,7 +51,7 @@ def test_sampling_is_stated_completely() -> None:
             "max_tokens": 256,
             "stop": ["\n"],
             "logprobs": True,
-            "top_logprobs": 2,
+            "top_logprobs": 10,
             "top_k": -1,
             "min_p": 0.0,
             "repetition_penalty": 1.0,

@@ -277,7 +277,7 @@ def test_a_body_with_one_option_of_several() -> None:
     bare = without(body, names)
     assert bare == {"model": "m", "messages": body["messages"], "max_tokens": 16}
     assert only(body, names, "seed") == bare | {"seed": body["seed"]}
-    assert only(body, names, "top_logprobs") == bare | {"logprobs": True, "top_logprobs": 2}
+    assert only(body, names, "top_logprobs") == bare | {"logprobs": True, "top_logprobs": 10}
     assert "top_logprobs" not in without(body, ["logprobs"])
 
 
@@ -286,6 +286,35 @@ def test_a_cap_on_choices_is_read_from_the_refusal() -> None:
     body, _ = request_body("m", ask("Who?"), 20, learned)
     assert learned.refuse("invalid value: n must be at most 8", body)
     assert learned.choices == 8
+
+
+@pytest.mark.parametrize(
+    ("said", "then", "in_the_end"),
+    [
+        ("top_logprobs must be at most 5", 5, 2),
+        ("Requested sample logprobs of 10, which is greater than max allowed: 5", 5, None),
+        ("top_logprobs is too large, the value is invalid", 2, None),
+        ("top_logprobs is not supported by gpt 5", None, None),
+        ("You are not allowed to request logprobs from this model", None, None),
+    ],
+)
+def test_fewer_alternatives_where_so_many_are_refused(
+    said: str, then: int | None, in_the_end: int | None
+) -> None:
+    learned = Learned()
+    for expected in (10, then, in_the_end):
+        body, _ = request_body("m", ask("Who?"), 1, learned)
+        assert body.get("top_logprobs") == expected
+        learned.refuse(said, body)
+    assert learned.top == (then or 20) if in_the_end is None else in_the_end
+
+
+def test_how_many_alternatives_are_requested() -> None:
+    counts = [
+        request_body("m", ask("Who?", max_tokens=tokens), choices, Learned())[0]["top_logprobs"]
+        for tokens, choices in ((1, 1), (1, 20), (256, 1), (256, 16), (256, 17), (5000, 1))
+    ]
+    assert counts == [20, 20, 10, 10, 2, 2]
 
 
 def test_seeds_differ_and_repeat() -> None:

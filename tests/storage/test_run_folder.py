@@ -87,7 +87,7 @@ def test_the_schema_says_what_may_be_missing() -> None:
     assert not schema.field("text").nullable
     assert schema.field("logprobs").type == pa.list_(pa.field("element", pa.float64()))
     assert schema.field("logprobs").nullable
-    step = pa.struct([("token", pa.int64()), ("logprob", pa.float64())])
+    step = pa.struct([("token", pa.int64()), ("logprob", pa.float64()), ("text", pa.string())])
     assert schema.field("alternatives").type == pa.list_(
         pa.field("element", pa.list_(pa.field("element", step)))
     )

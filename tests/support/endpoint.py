@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -14,10 +15,12 @@ from typing import Any
 def endpoint(
     say: Callable[[dict[str, Any]], str],
     logprob: Callable[[dict[str, Any]], float] | None = None,
+    others: Sequence[tuple[str, float]] = (),
 ) -> Iterator[str]:
     """Serve a model that answers with ``say`` of a request's body, and return its address.
 
-    With ``logprob`` each word of the answer is a token of the log-probability that it returns.
+    With ``logprob`` each word of the answer is a token of the log-probability that it returns, at
+    the place of which ``others`` are the likeliest tokens.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -29,9 +32,10 @@ def endpoint(
                 "finish_reason": "stop",
             }
             if logprob is not None and body.get("logprobs"):
-                words = str(choice["message"]["content"]).split()  # type: ignore[index]
+                words = re.findall(r"\s*\S+", choice["message"]["content"])  # type: ignore[index]
                 value = logprob(body)
-                tokens = [{"token": word, "logprob": value, "top_logprobs": []} for word in words]
+                tops = [{"token": t, "logprob": p} for t, p in others[: body["top_logprobs"]]]
+                tokens = [{"token": word, "logprob": value, "top_logprobs": tops} for word in words]
                 choice["logprobs"] = {"content": tokens}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             sent = json.dumps(

@@ -249,6 +249,18 @@ def _bounded(given: Mapping[str, object], problems: list[str]) -> dict[str, obje
     return {name: value[:MOST_SAMPLES] for name, value in long.items()}
 
 
+def _without_failed(given: Mapping[str, object]) -> dict[str, object]:
+    """Return the columns of an export's draws without the draws that failed, which are null."""
+    draws = given["samples"]
+    if not isinstance(draws, list | tuple) or None not in draws:
+        return {}
+    return {
+        name: [one for one, text in zip(value, draws, strict=True) if text is not None]
+        for name in OF_SAMPLES
+        if isinstance(value := given[name], list | tuple) and len(value) == len(draws)
+    }
+
+
 def columns_in(row: Mapping[str, object], columns: Mapping[str, str]) -> Mapping[str, str]:
     """Return which column of a row is which of ours: ``columns``, and those of an export."""
     if not is_exported(row):
@@ -275,6 +287,8 @@ def answer_row(
     given = dict.fromkeys(COLUMNS) | {ours: row.get(theirs) for ours, theirs in places.items()}
     if loose:
         given = {n: _cell(n, v, problems) for n, v in given.items()}
+    if is_exported(row):
+        given |= _without_failed(given)
     given |= _bounded(given, problems)
     gold, golds = _gold(given["gold"], given["aliases"], problems)
     texts: dict[str, Any] = {name: _text(name, given[name], problems) for name in TEXTS}

@@ -65,7 +65,9 @@ from sayso.storage.run_folder import RunFolder
 #: labeled rows that are read: the curve of more would not differ
 MOST_ROWS = 200_000
 #: columns that say of what kind an answer is
-KINDS = ("model", "provider", "form", "stage", "method", "prompt_method", "temperature")
+KINDS = (
+    "model", "provider", "form", "stage", "method", "prompt_method", "temperature", "logprob_kind"
+)  # fmt: skip
 #: templates of prompts that are told apart; of more each answer seems to have its own
 MOST_TEMPLATES, LEAST_RECURRING = 20, 2
 #: kinds that a message names

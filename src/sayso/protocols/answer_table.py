@@ -16,10 +16,11 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.judges.decisiveness import hedge_words
+from sayso.protocols.endpoint_values import endpoint_values, token_texts
 from sayso.protocols.pool import tokens_between
-from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, probe_state
+from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, draws_by_question, probe_state
 from sayso.protocols.settings import Probing
-from sayso.records import Generation, Gold, InputError, Question, Verdict
+from sayso.records import ENDPOINT, Generation, Gold, InputError, Question, Verdict
 from sayso.report.notebook import AnswerTable
 from sayso.storage.run_folder import RunFolder
 
@@ -62,6 +63,21 @@ class AnswerRecord(msgspec.Struct, frozen=True):
     hedge_words: tuple[str, ...] | None
     logprob: float | None
     problem: str | None
+
+
+class TokenRecord(AnswerRecord, frozen=True):
+    """An answer with what is known of the tokens of a short one, and of its draws.
+
+    The columns are those that ``sayso score`` reads. ``logprob_kind`` says whose log-probabilities
+    they are, "endpoint_tempered" where an endpoint puts the temperature of the answer into them.
+    """
+
+    logprob_kind: str | None
+    tokens: tuple[str, ...] | None
+    token_logprobs: tuple[float, ...] | None
+    token_entropies: tuple[float, ...] | None
+    sample_token_logprobs: tuple[tuple[float, ...] | None, ...] | None
+    sample_token_entropies: tuple[tuple[float, ...] | None, ...] | None
 
 
 class RunAnswer(AnswerRecord, frozen=True):
@@ -145,6 +161,36 @@ def answer_records(
             asked = by_id[g.question]
             for part in asked.parts or (asked.id,):
                 yield _record(g, stage, by_id[part], read, drawn.get(part, NOT_DRAWN))
+
+
+def token_records(
+    folder: RunFolder, questions: Sequence[Question], probing: Probing
+) -> Iterator[TokenRecord]:
+    """Yield the same rows with the values of tokens; those behind a thought are left out."""
+    stages = [table.partition("/")[2] for table in folder.tables("generations")]
+    short = [stage for stage in stages if "long" not in stage and stage != probing.stage]
+    answers = {g.id: g for s in short for g in folder.iter(f"generations/{s}", Generation)}
+    has_draws = bool(probing.stage) and probing.stage in stages
+    stored = folder.read(f"generations/{probing.stage}", Generation) if has_draws else []
+    draws = draws_by_question(stored)
+    values = endpoint_values([*answers.values()], draws)
+    for row in answer_records(folder, questions, probing):
+        g = answers.get(row.id)
+        known = g is not None and g.problem is None and g.logprob_kind in ("model", ENDPOINT)
+        own = g if known else None
+        kind = own.logprob_kind if own else None
+        tempered = kind == ENDPOINT and values.kind == "processed"
+        some = draws.get(row.question_id, ()) if row.draws is not None else ()
+        named = [d if d.logprob_kind in ("model", ENDPOINT) else None for d in some]
+        yield TokenRecord(
+            **msgspec.structs.asdict(row),
+            logprob_kind=f"{kind}_tempered" if tempered else kind,
+            tokens=token_texts(own) if own else None,
+            token_logprobs=own.logprobs if own else None,
+            token_entropies=own.entropies if own else None,
+            sample_token_logprobs=tuple(d and d.logprobs for d in named) or None,
+            sample_token_entropies=tuple(d and d.entropies for d in named) or None,
+        )
 
 
 class _Read(NamedTuple):

@@ -13,7 +13,13 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from sayso.protocols.answer_table import TABLE, AnswerRecord, answer_records
+from sayso.protocols.answer_table import (
+    TABLE,
+    AnswerRecord,
+    TokenRecord,
+    answer_records,
+    token_records,
+)
 from sayso.records import InputError
 from sayso.runs.measure import load_run
 from sayso.storage.atomic import disk_errors, replacing
@@ -39,8 +45,9 @@ def export(
     """Write a finished run's answers to ``out``: .csv, .tsv, .xlsx, .jsonl or .parquet.
 
     ``run`` is its folder, or the result of ``sayso.run``. A row is a short answer, or an aspect of
-    a long text (docs/data.md names the columns). The run is left as it is. A file that sayso did
-    not write is replaced only with ``force``. Raises InputError.
+    a long text (docs/data.md names the columns); .jsonl and .parquet also keep what is known of
+    tokens. The run is left as it is. A file that sayso did not write is replaced only with
+    ``force``. Raises InputError.
     """
     if not isinstance(out, str | PathLike):
         raise InputError(f"the output file is {out!r:.80}; expected a path")
@@ -52,11 +59,12 @@ def export(
     work, _, chosen = load_run(run)
     check_output(target, mark=MARK, command="sayso export", force=force)
     rows: Iterable[AnswerRecord]
-    if work.folder.has(TABLE):
+    if target.suffix.lower() in OF_TOKENS:
+        rows = token_records(work.folder, work.questions, chosen.probing())
+    elif work.folder.has(TABLE):
         rows = work.folder.iter(TABLE, AnswerRecord)
     else:  # a run of an older sayso
-        probing = chosen.probing()
-        rows = answer_records(work.folder, work.questions, probing)
+        rows = answer_records(work.folder, work.questions, chosen.probing())
     count = 0
 
     def counted() -> Iterable[AnswerRecord]:
@@ -105,10 +113,12 @@ def _json_lines(file: IO[bytes], target: Path, rows: Iterable[AnswerRecord]) -> 
 
 
 def _parquet(file: IO[bytes], target: Path, rows: Iterable[AnswerRecord]) -> int:
-    write_parquet(file, target, rows, AnswerRecord)
+    write_parquet(file, target, rows, TokenRecord)
     return 0
 
 
+#: endings of files that hold lists of numbers as they are
+OF_TOKENS = (".jsonl", ".parquet")
 #: ending -> function that writes rows to an open file and returns how many cells it had to cut
 WRITERS: dict[str, Callable[[IO[bytes], Path, Iterable[AnswerRecord]], int]] = {
     ".csv": _table,

@@ -516,7 +516,7 @@ def _blocks(source: Iterable[Item], size: int) -> Iterator[list[Item]]:
 BLOCK = 128
 #: rows that a process scores at a time, and that one file of :func:`parts_beside` holds
 PART = 1024
-_MEANING, _ENGINE = needs_taking("meaning"), needs_taking("engine")
+_MEANING, _ENGINE = needs_taking("meaning"), needs_taking("engine") | needs_taking("options")
 #: evidence about the answer, which a row without one cannot have
 _OF_ANSWER = {need for need, kind in EVIDENCE.items() if kind.of_answer}
 #: What differs from row to row in a reason: numbers, and texts in quotes.

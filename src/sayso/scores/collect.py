@@ -272,6 +272,10 @@ PAID = "llm:"
 #: Ways in which a tokenizer may write the letter of an option.
 OPTIONS = (("A", " A"), ("B", " B"))
 Item = tuple[Request, str | Sequence[int]]
+#: why the first token of a reply tells nothing about the options
+NOT_SHOWN = "neither option is among the likeliest first tokens of the model's reply"
+NO_TOKENS = "the server lists no likely other tokens"
+ASK_OPTIONS = "needs one more question about each answer: score --ask, run --set elicit=true"
 
 
 def wanted_arrays(engine: Engine, wanted: Collection[str]) -> list[str]:
@@ -355,16 +359,21 @@ def true_false(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> 
     template = load_prompt("p_true")
     questions = [question_of(template, case) for case in held]
     requests = [Request(messages=(Message("user", text),)) for text in questions]
-    option_mass(held, requests, _given(tools.engine), "ptrue", "true_false")
+    option_mass(held, requests, tools, "ptrue", "true_false")
 
 
 def option_mass(
-    held: Sequence[Case], requests: Sequence[Request], engine: Engine, need: str, name: str
+    held: Sequence[Case], requests: Sequence[Request], tools: Tools, need: str, name: str
 ) -> None:
     """Give each case P(A) and P(B) behind its request as evidence ``name``, or why there is none.
 
-    An option's probability is summed over the different token sequences that write it.
+    An option's probability is summed over the different token sequences that write it; where the
+    model cannot read given text, over the alternatives of the first token of a reply that do.
     """
+    engine = _given(tools.engine)
+    if not engine.capabilities.force:
+        _first_token_mass(held, requests, _given(tools.questioner), need, name)
+        return
     items: list[Item] = []
     options: list[tuple[int, int]] = []
     for place, request in enumerate(requests):
@@ -383,6 +392,42 @@ def option_mass(
     for case, (yes, no) in zip(held, mass, strict=True):
         if yes and no and need not in case.reasons:
             case.evidence[name] = (sum(yes.values()), sum(no.values()))
+
+
+def _first_token_mass(
+    held: Sequence[Case],
+    requests: Sequence[Request],
+    questioner: EvidenceQuestioner,
+    need: str,
+    name: str,
+) -> None:
+    """As :func:`option_mass`, from the likeliest first tokens of a reply, asked at temperature 1.
+
+    An option that is not among them counts as the least likely of them: it is at most that.
+    """
+    asked = [_one_token(request) for request in requests]
+    questioner.tally.requests += len(asked)
+    for place, reply in questioner.engine.complete(asked):
+        shown = reply.alternatives[0] if reply.alternatives else ()
+        mass = [
+            [math.exp(a.logprob) for a in shown if a.text.strip() == spellings[0]]
+            for spellings in OPTIONS
+        ]
+        if any(mass):
+            least = math.exp(min(a.logprob for a in shown))
+            yes, no = (sum(option) if option else least for option in mass)
+            held[place].evidence[name] = (yes, no)
+        elif reply.problem is not None and not shown:
+            questioner.tally.failed += 1
+            held[place].reasons[need] = f"the model gave no reply ({reply.problem.split(':')[0]})"
+        else:
+            questioner.tally.unread += 1
+            held[place].reasons[need] = NOT_SHOWN if shown else NO_TOKENS
+
+
+def _one_token(request: Request) -> Request:
+    """Return a request for the first token of a reply; at temperature 1 its chances are raw."""
+    return msgspec.structs.replace(request, temperature=1.0, max_tokens=1)
 
 
 def question_of(template: str, case: Case) -> str:
@@ -515,7 +560,7 @@ def true_false_few(cases: Sequence[Case], tools: Tools, wanted: Collection[str])
     As :func:`true_false`, four readings a case behind one prompt. How many examples fit is measured
     once, with the longest question of the first call.
     """
-    engine, examples = _given(tools.engine), _given(tools.examples)
+    examples = _given(tools.examples)
     template = load_prompt("p_true")
     held = []
     for case in cases:
@@ -527,22 +572,29 @@ def true_false_few(cases: Sequence[Case], tools: Tools, wanted: Collection[str])
         return
     questions = [question_of(template, case) for case in held]
     if examples.fit is None:
-        examples.fit = _fitting(max(questions, key=len), engine, examples)
+        examples.fit = _fitting(max(questions, key=len), tools, examples)
     if examples.fit < LEAST:
         for case in held:
             case.reasons[NEED] = NONE_FITS
         return
     examples.asked += len(held)
     requests = [examples.before(text, examples.fit) for text in questions]
-    option_mass(held, requests, engine, NEED, "true_false_few")
+    option_mass(held, requests, tools, NEED, "true_false_few")
 
 
-def _fitting(question: str, engine: Engine, examples: PromptExamples) -> int:
+def _fitting(question: str, tools: Tools, examples: PromptExamples) -> int:
     """Return how many examples fit before a question, by halving; one reading for each trial."""
 
+    engine = _given(tools.engine)
+
     def fits(count: int) -> bool:
-        item: Item = (examples.before(question, count), OPTIONS[0][0])
-        return all(read.problem != "context" for _, read in engine.force([item], ["logprobs"]))
+        request = examples.before(question, count)
+        read = (
+            engine.force([(request, OPTIONS[0][0])], ["logprobs"])
+            if engine.capabilities.force
+            else _given(tools.questioner).engine.complete([_one_token(request)])
+        )
+        return all(one.problem != "context" for _, one in read)
 
     low, high = 0, len(examples.shown)
     while low < high:
@@ -815,8 +867,8 @@ EVIDENCE: dict[str, EvidenceKind] = {
     "alternatives": EvidenceKind(_WHOLE, read_forced, "alternatives"),
     # further passes
     "unconditional": EvidenceKind(_READ, unconditional, "unconditional"),
-    "ptrue": EvidenceKind(_READ, true_false, held=("true_false",)),
-    NEED: EvidenceKind((*_READ, "examples"), true_false_few, held=("true_false_few",)),
+    "ptrue": EvidenceKind(("options",), true_false, held=("true_false",)),
+    NEED: EvidenceKind(("options", "examples"), true_false_few, held=("true_false_few",)),
     # relations of meaning; contradiction comes with the tables between texts
     "contradiction": EvidenceKind(_THREE, held=("contra", "answer_contra"), of_answer=False),
     "nli": EvidenceKind(("meaning",), between_draws, held=("entail",), of_answer=False),
@@ -864,7 +916,7 @@ def needs_taking(ability: str) -> frozenset[str]:
 
 def needs_asking(tools: Tools) -> frozenset[str]:
     """Return the kinds of evidence that take a model: one that reads, compares or replies."""
-    models = {"engine", "questioner", "panel"}
+    models = {"engine", "options", "questioner", "panel"}
     if tools.meaning is not None and tools.meaning.name != "rules":
         models.add("meaning")
     return frozenset(n for n, kind in EVIDENCE.items() if models.intersection(kind.takes or ()))
@@ -873,6 +925,7 @@ def needs_asking(tools: Tools) -> frozenset[str]:
 def abilities_of(tools: Tools) -> frozenset[str]:
     """Return what these tools can do, in the words of ``EvidenceKind.takes``.
 
+    "options": the chances of a given word, read or among the alternatives of a reply's token;
     "whole": the whole distribution of each token, which engines have that record alternatives;
     "three": contradiction is told from neutral; "free": a relation of meaning costs nothing.
     """
@@ -880,6 +933,7 @@ def abilities_of(tools: Tools) -> frozenset[str]:
     reads = engine if engine is not None and engine.capabilities.force else None
     can = {
         "engine": reads is not None,
+        "options": reads is not None or (engine is not None and tools.questioner is not None),
         "entropies": reads is not None and reads.capabilities.entropies,
         "whole": reads is not None and reads.capabilities.alternatives,
         "writer": reads is not None and writer_of(reads) is not None,
@@ -914,7 +968,10 @@ def evidence_lacking(need: str, tools: Tools) -> str:
     can = abilities_of(tools)
     if need == ALTERNATIVES and "meaning" in can and "free" not in can:
         return f"needs a relation for each token: --nli with a model, not {PAID}NAME"
-    by_engine = need in needs_taking("engine")
+    options = need in needs_taking("options")
+    if options and tools.engine is not None and not tools.engine.capabilities.force:
+        return ASK_OPTIONS if tools.questioner is None else NO_TOKENS
+    by_engine = options or need in needs_taking("engine")
     if by_engine and (need != ALTERNATIVES or can.issuperset({"three", "free"})):
         if tools.engine is None:
             if need in _COLUMNS:

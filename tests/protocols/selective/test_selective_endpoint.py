@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pandas as pd
 import pytest
 
 import sayso
-from sayso.protocols.selective.scoring import LEAST_TELLING, named_own, own_logprobs
+from sayso.guard.choices import GuardChoices, Selection
+from sayso.guard.fit import fit_guard
+from sayso.protocols.endpoint_values import (
+    LEAST_TELLING,
+    EndpointValues,
+    endpoint_values,
+    named_own,
+)
 from sayso.records import Generation, Score, ask
 from sayso.storage.run_folder import RunFolder
 from support.endpoint import endpoint
@@ -32,42 +43,57 @@ def test_tokens_behind_the_same_beginning_are_compared() -> None:
     answer = said("Ada of Rome", (-0.5, -2.0, -1.0), 0)
     # the third token is another one, and the fourth stands behind it
     draws = [said("Ada of Paris", (-0.52, -2.0, -9.0), 1, n) for n in range(LEAST_TELLING)]
-    own, told = own_logprobs([answer], {"q": draws})
-    assert own
-    assert f"{2 * LEAST_TELLING} tokens" in told
-    assert [g.logprob_kind for g in named_own([answer, *draws], own)] == ["model"] * 6
+    values = endpoint_values([answer], {"q": draws})
+    assert values.kind == "raw"
+    assert f"{2 * LEAST_TELLING} tokens" in values.told
+    assert [g.logprob_kind for g in named_own([answer, *draws], values)] == ["model"] * 6
 
 
-def test_a_temperature_inside_them_is_seen() -> None:
-    answer = said("Ada of Rome", (0.0, 0.0, 0.0), 0)
+@pytest.mark.parametrize(
+    ("at_answer", "kind", "named"),
+    [
+        ((0.0, 0.0, 0.0), "unknown", "endpoint"),  # at temperature 0 nothing is left of them
+        ((-0.1, -0.4, 0.0), "processed", "model"),
+    ],
+)
+def test_a_temperature_inside_them_is_seen(
+    at_answer: tuple[float, ...], kind: str, named: str
+) -> None:
+    answer = said("Ada of Rome", at_answer, 0)
     draws = [said("Ada of Rome", (-0.5, -2.0, -0.01), 1, n) for n in range(LEAST_TELLING)]
-    own, told = own_logprobs([answer], {"q": draws})
-    assert not own
-    assert "differ by 1.25 nats" in told  # the middle of five .5 and five 2.0
+    values = endpoint_values([answer], {"q": draws})
+    assert values.kind == kind
+    # the middle of the distances of two tokens that tell
+    assert f"differ by {1.25 - (kind == 'processed') * 0.25:.2f} nats" in values.told
     # draws at temperature 1 are the model's own all the same
-    assert [g.logprob_kind for g in named_own([answer, draws[0]], own)] == ["endpoint", "model"]
+    assert [g.logprob_kind for g in named_own([answer, draws[0]], values)] == [named, "model"]
 
 
 @pytest.mark.parametrize("likely", [-0.01, -0.2])
 def test_tokens_that_are_certain_show_nothing(likely: float) -> None:
     answer, draws = said("Ada", (0.0,), 0), [said("Ada", (likely,), 1, n) for n in range(50)]
-    own, told = own_logprobs([answer], {"q": draws})
-    assert not own
-    assert "too few tokens" in told
+    values = endpoint_values([answer], {"q": draws})
+    assert values.kind == "unknown"
+    assert "too few tokens" in values.told
     warm = [msgspec.structs.replace(d, request=ask("Who?", temperature=0.7)) for d in draws]
-    assert own_logprobs([answer], {"q": warm}) == (False, told)
+    assert endpoint_values([answer], {"q": warm}) == values
 
 
 def test_without_an_endpoint_nothing_is_told() -> None:
     mine = msgspec.structs.replace(said("Ada", (-1.0,), 0), logprob_kind="model")
-    assert own_logprobs([mine], {"q": [mine]}) == (False, "")
+    assert endpoint_values([mine], {"q": [mine]}) == EndpointValues("", "")
+
+
+#: the likeliest tokens at each place of an endpoint's answers
+OTHERS = [("A", -1.0), (" A", -2.0), ("B", -3.0), ("C", -3.5), ("D", -4.0), ("E", -5.0)]
 
 
 @pytest.mark.parametrize(
     ("logprob", "scored", "told"),
     [
         (lambda body: -0.5, {OF_ANSWER, OF_DRAWS}, "scored as the model's own"),
-        (lambda body: -0.5 * body["temperature"], {OF_DRAWS}, "depend on the temperature"),
+        (lambda body: -0.5 * body["temperature"], {OF_DRAWS}, "all 0"),
+        (lambda body: -0.5 * (0.2 + body["temperature"]), {OF_ANSWER, OF_DRAWS}, "none but those"),
         (None, set(), ""),
     ],
 )
@@ -75,7 +101,7 @@ def test_a_run_behind_an_endpoint(
     tmp_path: Path, logprob: Callable[[dict[str, Any]], float] | None, scored: set[str], told: str
 ) -> None:
     rows = [{"question": f"Who is {n}?", "gold": f"A{n % 2}"} for n in range(12)]
-    with endpoint(lambda body: "A1", logprob) as url:
+    with endpoint(lambda body: "A1", logprob, OTHERS) as url:
         result = sayso.run(
             "selective", model=f"{url}#m", data=rows, report=False, out=tmp_path / "run",
             cache=tmp_path / "cache", settings={"nli": "rules"},
@@ -83,8 +109,89 @@ def test_a_run_behind_an_endpoint(
     scores = RunFolder.open(tmp_path / "run").read("scores/short", Score)
     having = {one.method for one in scores if one.value is not None}
     assert having & {OF_ANSWER, OF_DRAWS} == scored
-    assert "p_true" not in having  # an endpoint reads no given text
+    assert "p_true" not in having  # a question more, which nobody asked for
     said_of = " ".join(result.manifest.notices)
     assert (told in said_of) if told else ("log-probabilities depend" not in said_of)
     signed = dict(result.estimates[0].signature)
     assert signed.get("logprobs") == ("endpoint" if logprob else None)
+    assert signed.get("tempered") == ("answers" if "none but" in told else None)
+
+
+def test_what_an_endpoint_gives_is_scored(tmp_path: Path) -> None:
+    rows = [{"question": f"Who is {n}?", "gold": f"A{n % 2}"} for n in range(12)]
+    with endpoint(lambda body: "A1", lambda body: -0.5, OTHERS) as url:
+        result = sayso.run(
+            "selective", model=f"{url}#m", data=rows, report=False, out=tmp_path / "run",
+            cache=tmp_path / "cache", settings={"nli": "rules", "elicit": True},
+        )  # fmt: skip
+    scores = RunFolder.open(tmp_path / "run").read("scores/short", Score)
+    by_name = {one.method: one for one in scores}
+    shown = [math.exp(value) for _, value in OTHERS]
+    rest = 1 - sum(shown)
+    floor = -sum(p * math.log(p) for p in [*shown, rest])
+    for name in ("mean_token_entropy", "max_token_entropy", "mc_mean_token_entropy"):
+        assert by_name[name].value == pytest.approx(floor, abs=1e-6)
+    true = math.exp(-1) + math.exp(-2)
+    assert by_name["p_true"].value == pytest.approx(1 - true / (true + math.exp(-3)))
+    assert "lower bounds" in " ".join(result.manifest.notices)
+    for name in ("pmi", "self_certainty"):
+        assert by_name[name].value is None
+
+
+def test_an_option_that_is_not_shown_is_at_most_the_least_likely(tmp_path: Path) -> None:
+    rows = [{"question": "Who?", "answer": "Ada", "samples": ["Ada"]}]
+    with endpoint(lambda body: "A", lambda body: -0.5, OTHERS[:2]) as url:
+        (row,) = sayso.score(rows, ["p_true"], model=f"{url}#m", ask=True, cache=tmp_path)
+    true, least = math.exp(-1) + math.exp(-2), math.exp(-2)
+    assert row["p_true"] == pytest.approx(1 - true / (true + least))
+
+
+def number_in(text: str) -> int:
+    return int(re.findall(r"\d+", text)[0])
+
+
+def chance_of(body: dict[str, Any]) -> float:
+    return -0.4 - number_in(body["messages"][-1]["content"]) % 7 / 10
+
+
+def city_of(body: dict[str, Any]) -> str:
+    number = number_in(body["messages"][-1]["content"]) + body.get("seed", 0) % 3
+    return f"Paris in {1800 + number}" if number % 3 else f"Rome, {1700 + number}"
+
+
+def test_an_export_gives_the_scores_of_its_run_and_a_guard_its_decisions(tmp_path: Path) -> None:
+    rows = [
+        {"question": f"Where is {n}?", "gold": "Paris" if n % 7 < 5 else "Oslo"} for n in range(60)
+    ]
+    with endpoint(city_of, chance_of, OTHERS) as url:
+        sayso.run(
+            "selective", model=f"{url}#m", data=rows, report=False, out=tmp_path / "run",
+            cache=tmp_path / "cache", settings={"nli": "rules", "want": "scores"},
+        )  # fmt: skip
+    run: dict[tuple[str, str], float] = {
+        (one.target, one.method): one.value
+        for one in RunFolder.open(tmp_path / "run").read("scores/short", Score)
+        if one.value is not None
+    }
+    taken = {name for _, name in run} - {"words", "probability_margin"}  # margins have no column
+    assert {"perplexity", "max_token_entropy", "semantic_entropy", "token_sar", "sar"} <= taken
+    for ending in (".jsonl", ".parquet"):
+        file = sayso.export(tmp_path / "run", tmp_path / f"export{ending}").path
+        scored = sayso.score_file(
+            file, tmp_path / f"scored{ending}", sorted(taken), nli="rules"
+        ).out
+        again = pd.read_json(scored, lines=True) if ending == ".jsonl" else pd.read_parquet(scored)
+        plain = again[(again["method"] == "plain") & (again["form"] == "short")]
+        assert set(plain["logprob_kind"]) == {"endpoint"}
+        found = {(row["id"], name): row[name] for _, row in plain.iterrows() for name in taken}
+        wanted = {key: value for key, value in run.items() if key[1] in taken}
+        assert found == {key: pytest.approx(value, abs=1e-9) for key, value in wanted.items()}
+    choices = GuardChoices(max_error=0.9, out=tmp_path / "guard.json")
+    fit_guard(tmp_path / "run", Selection(score="perplexity"), choices)
+    guard = sayso.Guard.load(tmp_path / "guard.json")
+    answers = sayso.export(tmp_path / "run", tmp_path / "again.jsonl").path.read_text().splitlines()
+    for row in filter(lambda one: one["method"] == "plain", map(json.loads, answers)):
+        decision = guard(row["question"], row["answer"], logprobs=row["token_logprobs"])
+        assert decision.score == pytest.approx(run[row["id"], "perplexity"], abs=1e-9)
+        assert decision.action == ("answer" if decision.score <= guard.file.limit else "decline")
+    assert "logprobs:endpoint" in guard.file.signature

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from sayso.engines.engine import FINISHES, cut_at_stop
+from sayso.engines.engine import FINISHES, cut_at_stop, entropy_floor
 from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
 from sayso.harmless import json_kind, printable
@@ -28,6 +28,7 @@ from sayso.records import (
     ENDPOINT,
     OTHER_END,
     UNKNOWN_LOGPROB,
+    Alternative,
     Generation,
     Request,
     Usage,
@@ -542,12 +543,18 @@ def split_thought(text: str) -> tuple[str, str | None, bool, bool]:
 class Arrays(NamedTuple):
     """Arrays over the tokens of a text, each ``None`` where one of its values is not known.
 
-    ``margins`` are p(1st) - p(2nd), where two were given.
+    ``margins`` are p(1st) - p(2nd), where two alternatives were given; ``entropies`` lower bounds,
+    where there were at least :data:`LEAST_SHOWN`.
     """
 
     offsets: tuple[int, ...]
     logprobs: tuple[float, ...] | None
     margins: tuple[float, ...] | None
+    entropies: tuple[float, ...] | None
+
+
+#: alternatives of a token that bound its entropy; of fewer, the bound is of little worth
+LEAST_SHOWN = 5
 
 
 def read_tokens(tokens: Sequence[Any], text: str, after_thought: bool) -> Arrays | None:
@@ -578,13 +585,15 @@ def read_tokens(tokens: Sequence[Any], text: str, after_thought: bool) -> Arrays
     kept = entries[first : first + len(offsets)]
     logprobs = [_logprob(t.get("logprob")) for t in kept]
     known = tuple(p for p in logprobs if p is not None)
-    margins = _margins(kept)
-    if len(known) < len(logprobs) and margins is None:
+    shown = [sorted((value for value, _ in _alternatives(t)), reverse=True) for t in kept]
+    fewest = min(map(len, shown), default=0)
+    if len(known) < len(logprobs) and fewest < 2:
         return None
     return Arrays(
         _character_offsets(text, target, offsets),
         known if len(known) == len(logprobs) else None,
-        margins,
+        tuple(round(math.exp(a) - math.exp(b), 6) for a, b, *_ in shown) if fewest > 1 else None,
+        tuple(round(entropy_floor(t), 6) for t in shown) if fewest >= LEAST_SHOWN else None,
     )
 
 
@@ -638,18 +647,12 @@ def _logprob(value: object) -> float | None:
     return round(min(float(value), 0.0), 6) + 0.0 if UNKNOWN_LOGPROB < value < 1e-3 else None
 
 
-def _margins(tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...] | None:
-    margins = []
-    for token in tokens:
-        top = token.get("top_logprobs")
-        if not isinstance(top, list) or len(top) < 2:
-            return None
-        values = [_logprob(mapping(t).get("logprob")) for t in top]
-        ranked = sorted([v for v in values if v is not None], reverse=True)
-        if len(ranked) < 2:
-            return None
-        margins.append(round(math.exp(ranked[0]) - math.exp(ranked[1]), 6))
-    return tuple(margins)
+def _alternatives(token: Mapping[str, Any]) -> list[tuple[float, object]]:
+    """Return log-probability and text of the likeliest tokens at the place of one, where known."""
+    top = token.get("top_logprobs")
+    listed = [mapping(one) for one in top] if isinstance(top, list) else []
+    pairs = [(_logprob(one.get("logprob")), one.get("token")) for one in listed]
+    return [(value, text) for value, text in pairs if value is not None]
 
 
 # ---- records
@@ -743,6 +746,10 @@ def _record(
         arrays = read_tokens(choice.tokens, text, thinking is not None)
     if not text and problem is None:
         overrides = (*overrides, EMPTY_TEXT)
+    options = None
+    if request.max_tokens == 1 and choice.tokens:
+        first = _alternatives(mapping(choice.tokens[0]))
+        options = (tuple(Alternative(-1, p, t) for p, t in first if isinstance(t, str)),)
     other = finish is not None and finish.startswith(OTHER_END)
     if finish is not None and other and problem is None:
         overrides = (*overrides, ODD_END.format(finish.removeprefix(OTHER_END)))
@@ -759,6 +766,8 @@ def _record(
         offsets=arrays.offsets if arrays else None,
         logprobs=arrays.logprobs if arrays else None,
         margins=arrays.margins if arrays else None,
+        entropies=arrays.entropies if arrays else None,
+        alternatives=options,
         finish="stop_string" if stopped else finished,
         usage=usage,
         problem=problem,

@@ -51,6 +51,11 @@ UNKNOWN = re.compile(
     r"|instead|cannot find",
     re.IGNORECASE,
 )
+#: alternatives of each token that are requested: of an answer of one token, of others, and of
+#: answers that are long together, whose replies would be too long
+OPTIONS, TOP, FEW = 20, 10, 2
+#: tokens of a call's answers up to which they are not long
+NOT_LONG = 4096
 #: choices requested in one call, before the endpoint says what it accepts
 MOST_CHOICES = 32
 
@@ -72,6 +77,7 @@ class Learned:
         self.choices = 1 if self.drops("n") else MOST_CHOICES
         self.gives_n = False
         self.off = OFF[0]
+        self.top = OPTIONS
         self.schema_form = SCHEMA_FORMS[0]
         self.schema_kept = 0
         self.schema_ignored = 0
@@ -101,8 +107,9 @@ class Learned:
             else:
                 self.limit = other
         elif name == "n":
-            smaller = [int(x) for x in re.findall(r"\b\d+\b", message) if 1 < int(x) < sent["n"]]
-            self.choices = max(smaller, default=1)
+            self.choices = max(_below(sent["n"], message), default=1)
+        elif name in UNLISTED and (fewer := self._fewer(name, sent, message)):
+            self.top = fewer
         elif name in BY_VALUE:
             self.dropped[name, sent[name]] = message
         elif name == "top_k" and sent[name] == OFF[0] and not UNKNOWN.search(message):
@@ -113,6 +120,13 @@ class Learned:
             self.dropped[name, None] = message
             if name == "logprobs":
                 self.dropped["top_logprobs", None] = message
+
+    def _fewer(self, name: str, sent: Mapping[str, Any], message: str) -> int:
+        """Return how many alternatives to request where so many were refused; 0: none at all."""
+        many = sent.get("top_logprobs", 0)
+        if many <= FEW or UNKNOWN.search(message):
+            return 0
+        return max(_below(many, message), default=FEW if name == "top_logprobs" else 0)
 
     def see_choices(self, requested: int, returned: int) -> None:
         """Learn from the number of choices in a reply."""
@@ -165,6 +179,11 @@ class Learned:
         ]
 
 
+def _below(number: int, message: str) -> list[int]:
+    """Return the numbers from 2 on that a message names and that are below one that was sent."""
+    return [int(x) for x in re.findall(r"\b\d{1,9}\b", message) if 1 < int(x) < number]
+
+
 def _names(message: str, name: str) -> bool:
     return re.search(rf"(?<![A-Za-z0-9_\\]){name}(?![A-Za-z0-9_])", message) is not None
 
@@ -209,7 +228,8 @@ def only(sent: Mapping[str, Any], names: Collection[str], name: str) -> dict[str
 def refusable_parts(sent: Mapping[str, Any]) -> frozenset[tuple[str, object]]:
     """Return what of a body an endpoint may refuse: names, and the values of some."""
     named = [name for name in (*REFUSABLE, "continue_final_message") if name in sent]
-    return frozenset((n, sent[n] if n in (*BY_VALUE, "top_k") else None) for n in named)
+    valued = (*BY_VALUE, "top_k", "top_logprobs")
+    return frozenset((n, sent[n] if n in valued else None) for n in named)
 
 
 #: puts a parameter into a body: name, value, and what to say if it is not sent
@@ -245,7 +265,9 @@ def request_body(
         put("n", choices)
     put("logprobs", True)
     if "logprobs" in body:
-        put("top_logprobs", 2)
+        top = OPTIONS if request.max_tokens == 1 else TOP
+        long = choices * request.max_tokens > NOT_LONG
+        put("top_logprobs", min(FEW if long else top, learned.top))
     if request.response_format is not None:
         named = json.loads(request.response_format)
         schema = {"type": "json_schema", "json_schema": named}

@@ -48,10 +48,11 @@ from sayso.protocols.declared import (
     Weighted,
     estimates_of,
 )
+from sayso.protocols.endpoint_values import endpoint_values
 from sayso.protocols.passages import OTHER_PASSAGE, WITHOUT_PASSAGE
 from sayso.protocols.pool import cluster_names
-from sayso.protocols.probes import count_draws, why_alike
-from sayso.protocols.protocol import Beside, ComparedRun, Run, rows_if_any
+from sayso.protocols.probes import count_draws, draws_by_question, why_alike
+from sayso.protocols.protocol import Beside, ComparedRun, Run, rows_if_any, stored_answers
 from sayso.protocols.selective.numbers import NUMBERS
 from sayso.protocols.selective.rows import (
     FATES,
@@ -184,6 +185,7 @@ def _signature(run: Run, settings: Settings, form: str) -> Signature:
     """Return every setting that made the numbers of a form."""
     s = settings
     given = run.once(("endpoint", form), partial(_of_endpoint, run, form))
+    kind = run.once("endpoint values", partial(_kind_of_values, run)) if given else ""
     return run.signature(
         form=form,
         draws=f"{s.draws.k}@T{s.draws.temperature:g}",
@@ -197,6 +199,7 @@ def _signature(run: Run, settings: Settings, form: str) -> Signature:
         **({"asked": asked_more(s)} if asked_more(s) else {}),
         **({"context": s.context} if s.context != "given" else {}),
         **({"logprobs": ENDPOINT} if given else {}),
+        **({"tempered": "answers"} if kind == "processed" else {}),
         abstained=s.abstained,
         cuts=cuts_of(s),
         ci=f"entity-{s.resamples}-s{s.ci_seed}",
@@ -214,6 +217,11 @@ def _of_endpoint(run: Run, form: str) -> bool:
     """Tell whether an endpoint gave the log-probabilities of a form's answers."""
     answers = rows_if_any(run, f"generations/{form}", _LogprobKind)
     return any(one.logprob_kind == ENDPOINT for one in answers)
+
+
+def _kind_of_values(run: Run) -> str:
+    draws = draws_by_question(stored_answers(run, "draws"))
+    return endpoint_values(stored_answers(run, "short"), draws).kind
 
 
 def asked_more(settings: Settings) -> str:
@@ -252,10 +260,15 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
         for e in rows
         if e.name == "auroc" and any(part in (e.problem or "") for part in NO_LOGPROBS)
     }
-    if missing:
+    if "sequence_probability" in missing:
         lines.append(
             f"There are no log-probabilities, so {len(missing)} scores have no value, including "
             "sequence probability and semantic entropy."
+        )
+    elif missing:
+        lines.append(
+            f"{len(missing)} scores have no value, because no server reads given text or tells the "
+            f"chances of all tokens ({', '.join(sorted(missing))}): hf:NAME or gguf:FILE does."
         )
     return lines
 

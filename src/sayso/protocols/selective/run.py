@@ -9,6 +9,7 @@ import msgspec
 
 from sayso.judges.judge import WITHHELD, Item, Judge
 from sayso.judges.rules.judge import RulesJudge
+from sayso.protocols.endpoint_values import endpoint_values, named_own
 from sayso.protocols.passages import AGAIN
 from sayso.protocols.pool import item_of
 from sayso.protocols.probes import draws_by_question
@@ -17,9 +18,7 @@ from sayso.protocols.selective.asks import SHOWN, SHOWN_DRAWS, requests
 from sayso.protocols.selective.rows import ungraded
 from sayso.protocols.selective.scoring import (
     keep_metrics,
-    named_own,
     open_further,
-    own_logprobs,
     read_states,
     scored_facts,
     scores_of,
@@ -47,8 +46,8 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
     if getattr(reader, "needs_golds", True) and any(map(ungraded, run.questions)):
         reader = StanceReader(reader)
     draws = draws_by_question(stored_answers(run, "draws"))
-    own, told = own_logprobs(stored_answers(run, "short"), draws)
-    draws = {question: named_own(some, own) for question, some in draws.items()}
+    values = endpoint_values(stored_answers(run, "short"), draws)
+    draws = {question: named_own(some, values) for question, some in draws.items()}
     examples = None
     if settings.p_true.examples:
         answers = stored_answers(run, SHOWN)
@@ -68,7 +67,7 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
             continue
         if run.judge.name != "rules":
             run.grade(f"{stage}-rules", items, RulesJudge())  # a second answer metric
-        generations, dry = named_own(generations, own), run.rehearses is not None
+        generations, dry = named_own(generations, values), run.rehearses is not None
         facts = scored_facts(stage, generations, spans, by_id)
         scorers = tools_of(run, settings)._replace(examples=examples)
         scores = [
@@ -79,7 +78,7 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
         run.folder.write(f"scores/{stage}", scores, Score)
         keep_metrics(stage, facts, run, settings)
     scored = settings.scores != NO_SCORES
-    run.tell([*filter(None, [told] * scored), *(examples.notices if examples else [])])
+    run.tell([*filter(None, [values.told] * scored), *(examples.notices if examples else [])])
 
 
 def _judged(stage: str, request: Request, settings: Settings) -> bool:

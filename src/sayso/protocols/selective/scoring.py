@@ -7,7 +7,6 @@ draws of its own short question: nothing else is asked.
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -42,7 +41,6 @@ from sayso.protocols.selective.settings import (
 )
 from sayso.protocols.settings import folder_setting
 from sayso.records import (
-    ENDPOINT,
     Generation,
     Question,
     Score,
@@ -62,6 +60,7 @@ from sayso.scores.collect import (
     evidence_lacking,
     hidden_blocks,
     needs_asking,
+    needs_taking,
     provided,
     states_hash,
 )
@@ -243,81 +242,6 @@ def tokens_of_span(generation: Generation, span: Span) -> list[int]:
     return tokens_between(generation, *span)
 
 
-# ---- whose log-probabilities an endpoint gave
-
-#: log-probabilities of a token that differ by less, in nats, are the same, as GPUs compute them
-SAME = 0.1
-#: a token less likely than this shows whether a temperature is in it, and as many must
-TELLING, LEAST_TELLING = -0.3, 5
-
-
-def own_logprobs(
-    answers: Sequence[Generation], draws: Mapping[str, Sequence[Generation]]
-) -> tuple[bool, str]:
-    """Tell whether an endpoint's log-probabilities are the model's own at any temperature, and how
-    that is known; "" where it gave none.
-
-    A token that an answer and a draw at temperature 1 have behind the same beginning has the same
-    log-probability in both, unless the answer's temperature is in it: at 0 it would be near 0.
-    """
-    given = [g for g in answers if g.logprob_kind == ENDPOINT]
-    if not given:
-        return False, ""
-    moved = [
-        abs(one - other)
-        for answer in given
-        for draw in draws.get(answer.question, ())
-        if draw.logprob_kind == ENDPOINT and draw.request.temperature == 1
-        for one, other in zip(*_shared_tokens(answer, draw), strict=True)
-        if other < TELLING
-    ]
-    if len(moved) < LEAST_TELLING:
-        return False, (
-            "too few tokens show whether the endpoint's log-probabilities are the model's own: "
-            "answers get no scores from them, draws at temperature 1 do"
-        )
-    middle = statistics.median(moved)
-    if middle <= SAME:
-        return True, (
-            "the endpoint's log-probabilities are scored as the model's own: "
-            f"{len(moved):,} tokens have the same ones in answers and in draws at temperature 1"
-        )
-    return False, (
-        "the endpoint's log-probabilities depend on the temperature (those of answers and of draws "
-        f"at temperature 1 differ by {middle:.2f} nats): answers get no scores from them, draws do"
-    )
-
-
-def _shared_tokens(one: Generation, other: Generation) -> tuple[list[float], list[float]]:
-    """Return the log-probabilities of the tokens with which two answers begin alike."""
-    pairs: list[tuple[float, float]] = []
-    for (text, a), (same, b) in zip(_tokens_of(one), _tokens_of(other), strict=False):
-        if text != same:
-            break
-        pairs.append((a, b))
-    return [a for a, _ in pairs], [b for _, b in pairs]
-
-
-def _tokens_of(generation: Generation) -> list[tuple[str, float]]:
-    starts = generation.offsets or ()
-    ends = (*starts[1:], len(generation.text))
-    values = generation.logprobs or ()
-    return [
-        (generation.text[start:end], value)
-        for start, end, value in zip(starts, ends, values, strict=False)
-    ]
-
-
-def named_own(generations: Sequence[Generation], own: bool) -> list[Generation]:
-    """Return answers whose log-probabilities, where they are the model's own, are named so."""
-    return [
-        msgspec.structs.replace(g, logprob_kind="model")
-        if g.logprob_kind == ENDPOINT and (own or g.request.temperature == 1)
-        else g
-        for g in generations
-    ]
-
-
 # ---- scoring
 
 #: questions that evidence is gathered for at a time
@@ -406,6 +330,8 @@ def evidence_at_hand(
     kinds = {"answer", *provided(tools)} - set(skipped(stage))
     readable = [a for g in answers if (a := answer_of(g)).problem is None and a.text]
     kinds |= {name for name in ARRAYS if any(getattr(a, name) is not None for a in readable)}
+    if "logprobs" not in kinds:  # a server that tells none of its tokens is not asked for them
+        kinds -= needs_taking("options")
     drawn = [answer_of(g) for some in draws.values() for g in some]
     if not drawn:
         return frozenset(n for n in kinds if "draws" not in n and not _compares(n))
