@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -76,7 +76,9 @@ class AnswerRow(msgspec.Struct, frozen=True):
     samples: tuple[str, ...] = ()
     logprobs: Floats | None = None
     entropies: Floats | None = None
+    margins: Floats | None = None
     tokens: tuple[str, ...] | None = None
+    sample_tokens: tuple[tuple[str, ...] | None, ...] | None = None
     sample_logprobs: tuple[Floats | None, ...] | None = None
     sample_entropies: tuple[Floats | None, ...] | None = None
     gold: tuple[str, ...] | None = None
@@ -102,11 +104,17 @@ class AnswerRow(msgspec.Struct, frozen=True):
     @property
     def offsets(self) -> tuple[int, ...] | None:
         """Where each token of the answer begins; ``None`` where its tokens do not spell it."""
-        if self.tokens is None or "".join(self.tokens) != self.answer:
-            return None
-        return tuple(accumulate(map(len, self.tokens), initial=0))[:-1]
+        return starts_of(self.tokens, self.answer)
 
 
+def starts_of(tokens: Sequence[str] | None, text: str | None) -> tuple[int, ...] | None:
+    """Return where each token of a text begins; ``None`` where the tokens do not spell it."""
+    if tokens is None or "".join(tokens) != text:
+        return None
+    return tuple(accumulate(map(len, tokens), initial=0))[:-1]
+
+
+One = TypeVar("One")
 #: what answers are called elsewhere, likeliest first
 ANSWER_NAMES = (
     "answers", "response", "model_answer", "model_response", "output", "model_output", "prediction",
@@ -147,9 +155,9 @@ def row_without_thoughts(row: AnswerRow) -> AnswerRow:
     if left[0] != texts[0]:
         changed["answer"] = left[0] if splits[0].closed else None
     if splits[0].thoughts:
-        changed |= dict.fromkeys(("logprobs", "entropies", "tokens"))
+        changed |= dict.fromkeys(("logprobs", "entropies", "margins", "tokens"))
         problems += [TOKENS_TOO] * (row.logprobs is not None or row.entropies is not None)
-    for name in ("sample_logprobs", "sample_entropies"):
+    for name in ("sample_tokens", "sample_logprobs", "sample_entropies"):
         if (values := getattr(row, name)) is not None:
             pairs = zip(splits[1:], values, strict=True)
             changed[name] = tuple(None if split.thoughts else value for split, value in pairs)
@@ -233,7 +241,7 @@ def is_exported(row: Mapping[str, object]) -> bool:
 #: samples of a row beyond which pairs of them would take minutes: 500 make 125,000 pairs
 MOST_SAMPLES = 500
 #: columns with an entry for each sample
-OF_SAMPLES = ("samples", "sample_token_logprobs", "sample_token_entropies")
+OF_SAMPLES = ("samples", "sample_tokens", "sample_token_logprobs", "sample_token_entropies")
 
 
 def _bounded(given: Mapping[str, object], problems: list[str]) -> dict[str, object]:
@@ -299,9 +307,13 @@ def answer_row(
         samples=samples or (),
         logprobs=finite_numbers("token_logprobs", given["token_logprobs"], problems),
         entropies=finite_numbers("token_entropies", given["token_entropies"], problems),
+        margins=finite_numbers("token_margins", given["token_margins"], problems),
         tokens=_texts("tokens", given["tokens"], problems),
-        sample_logprobs=_nested("sample_token_logprobs", given, samples, problems),
-        sample_entropies=_nested("sample_token_entropies", given, samples, problems),
+        sample_tokens=_nested("sample_tokens", given, samples, problems, _texts),
+        sample_logprobs=_nested("sample_token_logprobs", given, samples, problems, finite_numbers),
+        sample_entropies=_nested(
+            "sample_token_entropies", given, samples, problems, finite_numbers
+        ),
         gold=gold,
         human=person_verdict(given["human"], problems, places.get("human", "human")),
         votes=_votes(given["human"]),
@@ -327,7 +339,9 @@ def answer_row(
 
 def _of_the_same_tokens(answer: AnswerRow, problems: list[str]) -> AnswerRow:
     """Return a row without values that are of other tokens than its log-probabilities."""
-    for name, ours in (("token_entropies", "entropies"), ("tokens", "tokens")):
+    for name, ours in (
+        ("token_entropies", "entropies"), ("token_margins", "margins"), ("tokens", "tokens")
+    ):  # fmt: skip
         values, logprobs = getattr(answer, ours), answer.logprobs
         if values is not None and logprobs is not None and len(values) != len(logprobs):
             problems.append(f"{len(values)} {name} for {len(logprobs)} token_logprobs: left out")
@@ -467,8 +481,12 @@ def _share(name: str, value: object, problems: list[str]) -> float | None:
 
 
 def _nested(
-    name: str, given: Mapping[str, object], samples: Sequence[str] | None, problems: list[str]
-) -> tuple[Floats | None, ...] | None:
+    name: str,
+    given: Mapping[str, object],
+    samples: Sequence[str] | None,
+    problems: list[str],
+    read: Callable[[str, object, list[str]], tuple[One, ...] | None],
+) -> tuple[tuple[One, ...] | None, ...] | None:
     value = given[name]
     if value is None:
         return None
@@ -478,7 +496,7 @@ def _nested(
     if len(value) != len(samples or ()):
         problems.append(f"{len(value)} lists in {name} for {len(samples or ())} samples")
         return None
-    return tuple(finite_numbers(name, item, problems) for item in value)
+    return tuple(read(name, item, problems) for item in value)
 
 
 def _gold(

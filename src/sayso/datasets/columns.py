@@ -60,6 +60,13 @@ COLUMNS: dict[str, Column] = {
     "token_logprobs": Column("list of natural log-probabilities of the answer's tokens", _ANSWERS),
     "token_entropies": Column("list of entropies in nats, one per answer token", _ANSWERS),
     "tokens": Column("list of the answer's tokens as text", _ANSWERS),
+    "token_margins": Column(
+        "list of differences between the chances of the two likeliest tokens, one per answer token",
+        ("score",),
+    ),
+    "sample_tokens": Column(
+        "the same as `tokens` for the samples: one list per sample", ("score",)
+    ),
     "sample_token_logprobs": Column(
         "the same as `token_logprobs` for the samples: one list per sample", _ANSWERS
     ),

@@ -76,6 +76,8 @@ class TokenRecord(AnswerRecord, frozen=True):
     tokens: tuple[str, ...] | None
     token_logprobs: tuple[float, ...] | None
     token_entropies: tuple[float, ...] | None
+    token_margins: tuple[float, ...] | None
+    sample_tokens: tuple[tuple[str, ...] | None, ...] | None
     sample_token_logprobs: tuple[tuple[float, ...] | None, ...] | None
     sample_token_entropies: tuple[tuple[float, ...] | None, ...] | None
 
@@ -188,6 +190,8 @@ def token_records(
             tokens=token_texts(own) if own else None,
             token_logprobs=own.logprobs if own else None,
             token_entropies=own.entropies if own else None,
+            token_margins=own.margins if own else None,
+            sample_tokens=tuple(d and token_texts(d) for d in named) or None,
             sample_token_logprobs=tuple(d and d.logprobs for d in named) or None,
             sample_token_entropies=tuple(d and d.entropies for d in named) or None,
         )

@@ -32,6 +32,7 @@ from sayso.datasets.answer_rows import (
     answer_rows,
     is_exported,
     only_samples,
+    starts_of,
 )
 from sayso.datasets.columns import COLUMNS, notices_on, slips
 from sayso.datasets.dataset import declining_golds, is_sentence_gold, sentence_golds
@@ -670,7 +671,7 @@ def row_case(row: AnswerRow) -> Case:
     """Return a case with what the row already holds."""
     answer = None if is_blank(row.answer or "") else row.answer
     case = Case(row.question, row_request(row), answer, row.samples)
-    given = {"logprobs": row.logprobs, "entropies": row.entropies}
+    given = {"logprobs": row.logprobs, "entropies": row.entropies, "margins": row.margins}
     case.arrays.update({name: value for name, value in given.items() if value is not None})
     if (stated := row_confidence(row)) is not None:
         case.evidence["stated"] = {"one_step": stated}
@@ -681,6 +682,12 @@ def row_case(row: AnswerRow) -> Case:
         for kept, value in zip(case.draw_arrays, lists or (), strict=False):
             if value is not None:
                 kept[name] = value
+    for kept, tokens, text in zip(
+        case.draw_arrays, row.sample_tokens or (), row.samples, strict=False
+    ):
+        starts = starts_of(tokens, text)
+        if starts is not None and len(starts) == len(kept.get("logprobs", ())):
+            kept["offsets"] = starts
     return case
 
 
@@ -749,6 +756,7 @@ def possible(
     for row in rows:
         case = row_case(row)
         kinds |= present(case) | ({*RELEVANCE[:2]} if "offsets" in case.arrays else set())
+        kinds |= {*RELEVANCE[2:]} if any("offsets" in kept for kept in case.draw_arrays) else set()
     if "draws" in kinds:
         kinds |= {"clusters", "nli", "nli:answer", "similarity", "similarity:answer"}
         kinds |= {"nli:sentences", "contradiction"} if tools.three else set()
