@@ -45,6 +45,8 @@ ENV = {
 }  # fmt: skip
 #: seconds that a server may take to start, and a command to end
 START, LONG = 900, 1800
+#: bytes of stored answers after which a run is killed
+ENOUGH = 60_000
 #: load of the measurement of speed: prompts, tokens of each answer
 PROMPTS, TOKENS = 64, 64
 #: runs the server of llama.cpp inside the wheel of the gguf: engine
@@ -57,6 +59,11 @@ p.cpuparams.n_threads = p.cpuparams_batch.n_threads = 1
 p.warmup = False
 server = xllamacpp.Server(p)
 while True: time.sleep(60)
+"""
+OLLAMA = """
+export OLLAMA_HOST=127.0.0.1:$0
+(sleep 5; echo "FROM $1" > "$1.modelfile"; ollama create "$2" -f "$1.modelfile") &
+exec ollama serve
 """
 TRANSFORMERS = "from transformers.cli.transformers import main; main()"
 
@@ -150,7 +157,7 @@ def servers(venv: Path, llama: Path, gguf: Path) -> dict[str, Server]:
         ),
         "ollama": Server(
             "" if shutil.which("ollama") else "ollama is not on the path",
-            lambda port: ["sh", "-c", f"OLLAMA_HOST=127.0.0.1:{port} exec ollama serve"],
+            lambda port: ["sh", "-c", OLLAMA, str(port), str(gguf), name],
             name,
             ["ollama", "--version"],
         ),
@@ -161,7 +168,7 @@ def servers(venv: Path, llama: Path, gguf: Path) -> dict[str, Server]:
 
 
 @contextlib.contextmanager
-def running(server: Server, log: Path, gguf: Path) -> Iterator[tuple[str, int]]:
+def running(server: Server, log: Path) -> Iterator[tuple[str, int]]:
     """Start a server, wait until it lists its models, and stop it; give its name and port."""
     if server.command is None:
         yield server.model, 0
@@ -175,27 +182,19 @@ def running(server: Server, log: Path, gguf: Path) -> Iterator[tuple[str, int]]:
         )
     try:
         wait_for(f"http://127.0.0.1:{port}/v1/models", process, log)
-        if server.version[0] == "ollama":
-            recipe = log.with_suffix(".modelfile")
-            recipe.write_text(f"FROM {gguf}\nPARAMETER top_k 1000000\nPARAMETER min_p 0\n")
-            env = {**ENV, "OLLAMA_HOST": f"127.0.0.1:{port}"}
-            subprocess.run(["ollama", "create", server.model, "-f", recipe], check=True, env=env)
         yield f"http://127.0.0.1:{port}/v1" + (f"#{server.model}" if server.model else ""), port
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        process.wait()
 
 
 def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until a server answers."""
+    """Wait until a server lists a model."""
     until = time.monotonic() + START
     while time.monotonic() < until and process.poll() is None:
         with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=5) as reply:
-            if reply.status == 200:
+            if b'"id"' in reply.read():
                 return
         time.sleep(0.5)
     raise RuntimeError(f"did not start: {log.read_text()[-1500:]}")
@@ -245,16 +244,13 @@ def compared(run: Path) -> str:
 
 def killed(server: Server, model: str, place: Path) -> str:
     """Kill a run once answers are stored, go on with it, and return how many were kept."""
-    command = run_command("selective", model, place / "killed", 12)
+    command = run_command("selective", model, place / "killed" / "run", 12)
     with (place / "killed.log").open("w") as out:
-        process = subprocess.Popen(
-            [server.python, "-m", "sayso", *command], stdout=out, stderr=out, env=ENV,
-            process_group=0,
-        )  # fmt: skip
-    stored, until = place / "cache" / "replies.sqlite-wal", time.monotonic() + LONG
-    before = stored.stat().st_size if stored.exists() else 0
+        whole = [server.python, "-m", "sayso", *command]
+        process = subprocess.Popen(whole, stdout=out, stderr=out, env=ENV, process_group=0)
+    stored, until = place / "killed" / "cache" / "replies.sqlite-wal", time.monotonic() + LONG
     while process.poll() is None and time.monotonic() < until:
-        if stored.exists() and stored.stat().st_size > before + 100_000:
+        if stored.exists() and stored.stat().st_size > ENOUGH:
             break
         time.sleep(0.05)
     early = process.poll() is None
@@ -272,8 +268,7 @@ import sys, time
 from sayso import open_model
 from sayso.records import ask
 engine = open_model(sys.argv[1])
-wanted = [ask(f"Who was number {{n}} of them?", max_tokens={TOKENS}) for n in range({PROMPTS})]
-list(engine.complete(wanted[:2]))
+list(engine.complete([ask("Who are you?", max_tokens={TOKENS})]))
 start, count = time.monotonic(), engine.counts.completion_tokens
 list(engine.complete([ask(f"Tell me about {{n}}.", max_tokens={TOKENS}) for n in range({PROMPTS})]))
 print(round((engine.counts.completion_tokens - count) / (time.monotonic() - start)))
@@ -301,34 +296,29 @@ def own_speed(server: Server, port: int, place: Path) -> str:
     return f"{float(told[1]):.0f}" if told else "failed"
 
 
-def scores_with_a_value(run: Path) -> str:
-    """Return how many scores of short answers have a value, of those that were to be computed."""
-    scores = RunFolder.open(run).read("scores/short", Score)
-    return str(len({one.method for one in scores if one.value is not None}))
-
-
 HEAD = (
     "server", "version", "check, uncle, selective", "scores", "log-probabilities from `hf:`",
     "killed and resumed", "tokens a second", "its own benchmark",
 )  # fmt: skip
 
 
-def row_of(name: str, server: Server, out: Path, gguf: Path) -> list[str]:
+def row_of(name: str, server: Server, out: Path) -> list[str]:
     """Return a row of the table: everything that was done with a server."""
     place = out / re.sub(r"\W+", "_", name).strip("_")
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     version = subprocess.run(server.version, capture_output=True, text=True, check=False).stdout
-    with running(server, place / "server.log", gguf) as (model, port):
+    with running(server, place / "server.log") as (model, port):
         codes = [sayso(server, "check", model, place=place / "check.log").returncode]
         for protocol in ("uncle", "selective"):
             command = run_command(protocol, model, place / protocol, 3)
             codes.append(sayso(server, *command, place=place / f"{protocol}.log").returncode)
+        scores = RunFolder.open(place / "selective").read("scores/short", Score)
         return [
             name,
             version.strip().splitlines()[-1] if version.strip() else "?",
             "exit " + ", ".join(map(str, codes)),
-            scores_with_a_value(place / "selective"),
+            str(len({one.method for one in scores if one.value is not None})),
             compared(place / "selective"),
             killed(server, model, place),
             speed(server, model),
@@ -359,7 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"| {name} | skipped: {known[name].missing} |", flush=True)
             continue
         try:
-            row = row_of(name, known[name], out, gguf)
+            row = row_of(name, known[name], out)
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:
             row = [name, f"failed: {' '.join(str(error).split())[:300]}"]
         print(f"| {' | '.join(row)} |", flush=True)
