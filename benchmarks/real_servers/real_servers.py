@@ -53,7 +53,7 @@ PROMPTS, TOKENS = 64, 64
 LLAMA_CPP = """
 import sys, time, xllamacpp
 p = xllamacpp.CommonParams()
-p.model.path, p.hostname, p.port = sys.argv[1], "127.0.0.1", int(sys.argv[2])
+p.model.path, p.hostnames, p.port = sys.argv[1], ["127.0.0.1"], int(sys.argv[2])
 p.n_ctx, p.n_parallel = 8192, 4
 p.cpuparams.n_threads = p.cpuparams_batch.n_threads = 1
 p.warmup = False

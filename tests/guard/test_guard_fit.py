@@ -207,7 +207,7 @@ def mixed(rows: list[dict[str, Any]], **columns: tuple[str, str]) -> list[dict[s
     ]
 
 
-@pytest.mark.parametrize("column", ["model", "stage", "temperature"])
+@pytest.mark.parametrize("column", ["model", "stage", "temperature", "logprob_kind"])
 def test_answers_of_different_kinds_share_no_limit(tmp_path: Path, column: str) -> None:
     rows = mixed(rows_of(200), **{column: ("one", "two")})
     with pytest.raises(InputError, match=f"column {column} has one, two.*--where {column}=one"):

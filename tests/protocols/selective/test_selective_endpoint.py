@@ -22,6 +22,8 @@ from sayso.protocols.endpoint_values import (
     endpoint_values,
     named_own,
 )
+from sayso.protocols.protocol import unlike
+from sayso.protocols.selective.settings import Settings
 from sayso.records import Generation, Score, ask
 from sayso.score_files.score import score_file
 from sayso.storage.run_folder import RunFolder
@@ -145,6 +147,13 @@ def test_an_option_that_is_not_shown_is_at_most_the_least_likely(tmp_path: Path)
         (row,) = sayso.score(rows, ["p_true"], model=f"{url}#m", ask=True, cache=tmp_path)
     true, least = math.exp(-1) + math.exp(-2), math.exp(-2)
     assert row["p_true"] == pytest.approx(1 - true / (true + least))
+
+
+def test_tempered_values_are_mixed_with_no_others() -> None:
+    raw = {"logprobs": "endpoint"}
+    for other, differ in ((raw | {"tempered": "answers"}, "tempered"), ({}, "")):
+        reasons, _ = unlike(("A", "B"), (raw, other), ({}, {}), Settings.FREE, ())
+        assert (differ in " ".join(reasons)) if differ else reasons == []
 
 
 def number_in(text: str) -> int:
