@@ -6,7 +6,6 @@ or a graphics card is in ``engines.openai`` and ``engines.hf``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -302,18 +301,6 @@ def read_options(kind: type[Options], values: Mapping[str, object], what: str) -
         reason = str(error).replace("`$.", "`")
         known = ", ".join(kind.__struct_fields__)
         raise InputError(f"model option: {reason}; {what} are {known}") from None
-
-
-def entropy_floor(shown: Sequence[float]) -> float:
-    """Return what an entropy is at least, in nats, from the log-probabilities of likely tokens.
-
-    With shown probabilities p and the rest r = 1 - sum p, the entropy is at least
-    -sum p ln p - r ln r: to tell the tokens of the rest apart can only add to it.
-    """
-    mass = [math.exp(value) for value in shown]
-    rest = max(0.0, 1.0 - math.fsum(mass))
-    known = math.fsum(p * value for p, value in zip(mass, shown, strict=True) if p > 0)
-    return max(0.0, -known - (rest * math.log(rest) if rest > 0 else 0.0))
 
 
 def cut_at_stop(text: str, stops: Iterable[str]) -> tuple[str, bool]:

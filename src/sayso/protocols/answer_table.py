@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.judges.decisiveness import hedge_words
-from sayso.protocols.endpoint_values import endpoint_values, token_texts
+from sayso.protocols.endpoint_values import endpoint_values, texts_of_tokens
 from sayso.protocols.pool import tokens_between
 from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, draws_by_question, probe_state
 from sayso.protocols.settings import Probing
@@ -187,11 +187,11 @@ def token_records(
         yield TokenRecord(
             **msgspec.structs.asdict(row),
             logprob_kind=f"{kind}_tempered" if tempered else kind,
-            tokens=token_texts(own) if own else None,
+            tokens=texts_of_tokens(own) if own else None,
             token_logprobs=own.logprobs if own else None,
             token_entropies=own.entropies if own else None,
             token_margins=own.margins if own else None,
-            sample_tokens=tuple(d and token_texts(d) for d in named) or None,
+            sample_tokens=tuple(d and texts_of_tokens(d) for d in named) or None,
             sample_token_logprobs=tuple(d and d.logprobs for d in named) or None,
             sample_token_entropies=tuple(d and d.entropies for d in named) or None,
         )

@@ -87,10 +87,10 @@ def _shared_tokens(one: Generation, other: Generation) -> tuple[list[float], lis
 
 
 def _tokens_of(generation: Generation) -> list[tuple[str, float]]:
-    return list(zip(token_texts(generation), generation.logprobs or (), strict=False))
+    return list(zip(texts_of_tokens(generation), generation.logprobs or (), strict=False))
 
 
-def token_texts(generation: Generation) -> tuple[str, ...]:
+def texts_of_tokens(generation: Generation) -> tuple[str, ...]:
     """Return the tokens of an answer as text."""
     starts = generation.offsets or ()
     return tuple(map(generation.text.__getitem__, map(slice, starts, (*starts[1:], None))))

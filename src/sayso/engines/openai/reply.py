@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from sayso.engines.engine import FINISHES, cut_at_stop, entropy_floor
+from sayso.engines.engine import FINISHES, cut_at_stop
 from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
 from sayso.harmless import json_kind, printable
@@ -593,7 +593,7 @@ def read_tokens(tokens: Sequence[Any], text: str, after_thought: bool) -> Arrays
         _character_offsets(text, target, offsets),
         known if len(known) == len(logprobs) else None,
         tuple(round(math.exp(a) - math.exp(b), 6) for a, b, *_ in shown) if fewest > 1 else None,
-        tuple(round(entropy_floor(t), 6) for t in shown) if fewest >= LEAST_SHOWN else None,
+        tuple(round(_entropy_floor(t), 6) for t in shown) if fewest >= LEAST_SHOWN else None,
     )
 
 
@@ -653,6 +653,18 @@ def _alternatives(token: Mapping[str, Any]) -> list[tuple[float, object]]:
     listed = [mapping(one) for one in top] if isinstance(top, list) else []
     pairs = [(_logprob(one.get("logprob")), one.get("token")) for one in listed]
     return [(value, text) for value, text in pairs if value is not None]
+
+
+def _entropy_floor(shown: Sequence[float]) -> float:
+    """Return what an entropy is at least, in nats, from the log-probabilities of likely tokens.
+
+    With shown probabilities p and the rest r = 1 - sum p, the entropy is at least
+    -sum p ln p - r ln r: to tell the tokens of the rest apart can only add to it.
+    """
+    mass = [math.exp(value) for value in shown]
+    rest = max(0.0, 1.0 - math.fsum(mass))
+    known = math.fsum(p * value for p, value in zip(mass, shown, strict=True) if p > 0)
+    return max(0.0, -known - (rest * math.log(rest) if rest > 0 else 0.0))
 
 
 # ---- records
@@ -746,10 +758,6 @@ def _record(
         arrays = read_tokens(choice.tokens, text, thinking is not None)
     if not text and problem is None:
         overrides = (*overrides, EMPTY_TEXT)
-    options = None
-    if request.max_tokens == 1 and choice.tokens:
-        first = _alternatives(mapping(choice.tokens[0]))
-        options = (tuple(Alternative(-1, p, t) for p, t in first if isinstance(t, str)),)
     other = finish is not None and finish.startswith(OTHER_END)
     if finish is not None and other and problem is None:
         overrides = (*overrides, ODD_END.format(finish.removeprefix(OTHER_END)))
@@ -767,11 +775,19 @@ def _record(
         logprobs=arrays.logprobs if arrays else None,
         margins=arrays.margins if arrays else None,
         entropies=arrays.entropies if arrays else None,
-        alternatives=options,
+        alternatives=_options(request, choice),
         finish="stop_string" if stopped else finished,
         usage=usage,
         problem=problem,
     )
+
+
+def _options(request: Request, choice: Choice) -> tuple[tuple[Alternative, ...]] | None:
+    """Return the likeliest first tokens of an answer of one token."""
+    if request.max_tokens != 1 or not choice.tokens:
+        return None
+    first = _alternatives(mapping(choice.tokens[0]))
+    return (tuple(Alternative(-1, p, text) for p, text in first if isinstance(text, str)),)
 
 
 #: characters of a prompt that nobody repeats word for word before an answer
