@@ -105,7 +105,7 @@ def servers(venv: Path, llama: Path, gguf: Path) -> dict[str, Server]:
     serve = [
         str(venv / "bin/vllm"), "serve", str(FOLDER), "--host", "127.0.0.1", "--served-model-name",
         name, "--dtype", "float32", "--enforce-eager", "--generation-config", "vllm",
-        "--max-num-batched-tokens", "8192",
+        "--max-num-batched-tokens", "65536",
     ]  # fmt: skip
     bench = [
         str(venv / "bin/vllm"), "bench", "serve", "--backend", "openai-chat", "--endpoint",
