@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import sayso
 from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
-from sayso.protocols.faithfulness.verdicts import LONGEST_THOUGHT, ending, nearest_assertion
 from sayso.protocols.settings import replace
+from sayso.protocols.thoughts import LONGEST_THOUGHT, ending, nearest_assertion
 from sayso.records import Generation, Request, Verdict
 from sayso.runs.measure import load_run
 from sayso.runs.result import Result
@@ -127,3 +127,47 @@ def run_mean(folder: Path, thought: str) -> float:
     value = result.get("thought_minus_said", "form:short;method:vanilla").value
     assert value is not None
     return value
+
+
+@pytest.mark.parametrize("protocol", ["uncle", "selective"])
+def test_doubts_that_a_thought_has_and_its_answer_withholds_by_hand(
+    tmp_path: Path, protocol: str
+) -> None:
+    """Of 24 thoughts before greedy answers 6 assert nothing, and 12 of 18 doubt; of these 8 answers
+    state their value, 4 hedge it. Samples are right about every second fact alone."""
+    by_question = {f.question: n for n, f in enumerate(WORLD)}
+
+    def answer(request: Request) -> Generation:
+        text = request.messages[-1].content
+        number = next((n for q, n in by_question.items() if text.startswith(q)), None)
+        if number is None:
+            return Generation(request, text="Nothing comes to mind.")
+        value = WORLD[number].value
+        if not request.greedy:
+            return Generation(request, text=value if number % 2 else "Nowhere")
+        thought = f"An old town. Perhaps it is {value}. But I am not sure."
+        if number >= 12:
+            thought = "I do not know." if number >= 18 else f"It is {value}."
+        said = f"It is {value}." if number % 3 else f"I am not sure, but perhaps it is {value}."
+        return Generation(request, text=said, thinking=thought)
+
+    settings = {"resamples": 100} if protocol == "uncle" else {"resamples": 100, "scores": "none"}
+    result = sayso.run(
+        protocol,
+        model=ScriptedEngine(answer, name="thinker", logprob=-0.5),
+        data=str(write(tmp_path / "q.jsonl", records(WORLD))),
+        out=tmp_path / "run",
+        cache=tmp_path / "cache",
+        settings=settings,
+    )
+    doubts, withheld = (result.get(name, "form:short") for name in DOUBTING)
+    assert (doubts.numerator, doubts.denominator) == (12, 18)
+    assert (withheld.numerator, withheld.denominator) == (8, 12)
+    known = result.get("doubt_withheld", "form:short;given:known")
+    assert (known.numerator, known.denominator) == (4, 6)
+    assert "Doubts in its reasoning" in (result.path / "report.html").read_text(encoding="utf-8")
+    again = sayso.measure(result.path)
+    assert again.get("doubt_withheld", "form:short") == withheld
+
+
+DOUBTING = ("doubt_in_thought", "doubt_withheld")

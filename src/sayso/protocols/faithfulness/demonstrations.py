@@ -15,9 +15,10 @@ from typing import NamedTuple
 from sayso import datasets
 from sayso.prompts.methods import Demonstration, hedged_wording
 from sayso.protocols.faithfulness.settings import AUTO, HELD_OUT, Settings, demonstrates, dropped
-from sayso.protocols.faithfulness.verdicts import Draws, ReadsContradiction, ReadsWording
+from sayso.protocols.faithfulness.verdicts import Draws, ReadsContradiction
 from sayso.protocols.pool import clusters_of, said_by
 from sayso.protocols.settings import folder_setting
+from sayso.protocols.thoughts import ReadsWording
 from sayso.records import InputError, Question, Verdict, content_id
 
 #: the table of a run that holds the questions in which examples were searched

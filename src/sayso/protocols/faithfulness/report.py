@@ -21,7 +21,8 @@ from sayso.protocols import judged
 from sayso.protocols.faithfulness.gaps import examples, measured_claims, worst
 from sayso.protocols.faithfulness.measure import CONSTANT, unread_methods
 from sayso.protocols.faithfulness.numbers import NUMBERS
-from sayso.protocols.faithfulness.verdicts import RulesContradiction, RulesWording
+from sayso.protocols.faithfulness.verdicts import RulesContradiction
+from sayso.protocols.thoughts import RulesWording
 from sayso.records import Estimate, Results, part_of
 from sayso.report.answers import cards
 from sayso.report.charts import Drawing, chart_row, forest_plot, point, series_chart

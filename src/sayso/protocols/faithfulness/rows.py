@@ -21,6 +21,7 @@ from sayso.protocols.faithfulness.settings import STAGES, Settings, dropped
 from sayso.protocols.faithfulness.verdicts import stored_ambiguity
 from sayso.protocols.pool import Cluster, cluster_name, clusters_of
 from sayso.protocols.protocol import Run, verdicts_at
+from sayso.protocols.thoughts import thought_scores
 from sayso.records import Generation, Question, Verdict
 
 Floats = NDArray[np.float64]
@@ -237,9 +238,7 @@ def _rows(
     """Yield (method, row) of a stage; what has no row is counted in ``lost``."""
     content = verdicts_at(run, stage)
     letters = {at: v.raw or "" for at, v in verdicts_at(run, f"{stage}-contradict").items()}
-    thinks = run.folder.has(f"verdicts/{stage}-thought")
-    ends = run.folder.read(f"verdicts/{stage}-thought", Verdict) if thinks else ()
-    thoughts = {v.target: v.number for v in ends if v.number is not None}
+    thoughts = thought_scores(run, stage)
     wording: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
     for v in run.folder.read(f"verdicts/{stage}-decisive", Verdict):
         wording[v.target.partition("#")[0], v.asked].append(v)

@@ -37,11 +37,9 @@ from sayso.protocols.faithfulness.verdicts import (
     AMBIGUOUS,
     ContradictionJudge,
     ReadsContradiction,
-    ReadsWording,
     RehearsedContradiction,
     RehearsedWording,
     RulesContradiction,
-    ThoughtJudge,
     WordingJudge,
     ambiguity_verdicts,
     draws_of,
@@ -60,6 +58,7 @@ from sayso.protocols.protocol import (
     verdicts_at,
 )
 from sayso.protocols.settings import folder_setting
+from sayso.protocols.thoughts import ReadsWording, grade_thoughts
 from sayso.records import Question, Verdict
 
 
@@ -173,7 +172,6 @@ def judge_answers(settings: Settings, run: Run) -> None:
                 words.spans = verdicts_at(run, f"{stage}-spans")
             pairs.assertions = run.grade(f"{stage}-decisive", items, words)
             run.grade(f"{stage}-contradict", items, pairs)
-            if any(i.generation.thinking for i in items):
-                run.grade(f"{stage}-thought", items, ThoughtJudge(readers.wording))
+            grade_thoughts(run, stage, items, readers.wording)
     ambiguous = ambiguous_notice(run.questions, settings, stored_ambiguity(run))
     run.tell([*words.notices, *pairs.notices, *ambiguous])

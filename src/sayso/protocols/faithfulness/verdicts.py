@@ -9,7 +9,7 @@ asserted) or "omitted".
 every draw in order, ``number`` the count of c. c: the draw contradicts; n: it does not; e: equal or
 entailed; p: missing, the draw gives no answer; ?: not read; x: no draw.
 
-``<stage>-thought`` holds the decisiveness of each short answer's last thought.
+``<stage>-thought`` is of :mod:`sayso.protocols.thoughts`.
 
 ``ambiguous`` holds a verdict for each question that a model read before anything was asked:
 ``target`` and ``asked`` are the question, ``label`` "ambiguous" or "clear".
@@ -26,35 +26,22 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from msgspec.structs import replace
 
 from sayso.engines.engine import Engine
 from sayso.judges.ambiguity import LlmAmbiguous
 from sayso.judges.contradiction import LlmContradict, answers, contradicts
-from sayso.judges.decisiveness import Asserted, LlmDecisive, decisiveness, subject_stems
-from sayso.judges.english.language import is_english
-from sayso.judges.english.other_languages import silent_elsewhere
-from sayso.judges.english.sentences import split_sentences
+from sayso.judges.decisiveness import Asserted, LlmDecisive, decisiveness
 from sayso.judges.judge import Item, engine_of
 from sayso.judges.meaning import Meaning
 from sayso.protocols.faithfulness.settings import LABELS, right_answers
 from sayso.protocols.protocol import Run, stored_verdicts
+from sayso.protocols.thoughts import Pair, ReadsWording, RulesWording
 from sayso.records import Generation, InputError, Question, Verdict, is_blank
 
-Pair = tuple[str, str]  # question, answer
 Triple = tuple[str, str, str]  # question, assertion, draw
 
 
 # ---- who reads wording, and who compares an assertion with a draw
-
-
-class ReadsWording(Protocol):
-    """Whoever reads how surely answers speak."""
-
-    signature: str
-
-    def read(self, pairs: Sequence[Pair]) -> dict[Pair, Asserted]:
-        """Return the assertions of each answer with their scores, or why there are none."""
 
 
 class ReadsContradiction(Protocol):
@@ -64,25 +51,6 @@ class ReadsContradiction(Protocol):
 
     def read(self, triples: Sequence[Triple]) -> dict[Triple, str]:
         """Return a letter for each triple."""
-
-
-class RulesWording:
-    """:func:`sayso.decisiveness`: the whole answer is one assertion."""
-
-    signature = "rules@6"
-
-    def read(self, pairs: Sequence[Pair]) -> dict[Pair, Asserted]:
-        """Return one assertion, none for a punt, a problem for another language."""
-        return {pair: _by_rules(pair[1]) for pair in dict.fromkeys(pairs)}
-
-
-def _by_rules(text: str) -> Asserted:
-    if is_blank(text):
-        return Asserted(())
-    if not is_english(text):
-        return Asserted((), None if silent_elsewhere(text) else "language")
-    score = decisiveness(text)
-    return Asserted(() if score is None else ((text.strip(), score),))
 
 
 class RehearsedWording:
@@ -416,70 +384,3 @@ class ContradictionJudge:
             else:
                 marked.append(("p" if reading.problem is None else "?", ""))
         return marked
-
-
-# ---- <stage>-thought: how surely a thought ends, to set against how surely the answer speaks
-
-#: characters of a thought, from its end, in which its last assertion is looked for
-LONGEST_THOUGHT = 4000
-
-
-class ThoughtJudge:
-    """Decisiveness of what a model thought last, whether or not its answer says so.
-
-    The last assertion is the last sentence with a word of the answer, and what follows it ("... But
-    I am not sure."); where none has one, the last sentence.
-    """
-
-    def __init__(self, wording: ReadsWording) -> None:
-        self.wording, self.name, self.signature = wording, wording.signature, wording.signature
-
-    def grade(self, items: Sequence[Item]) -> list[Verdict]:
-        """Return the score of each thought's last assertion, or why there is none."""
-        last = {}
-        for g, questions in items:
-            if g.thinking and len(questions) == 1 and g.problem is None:
-                q = questions[0]
-                if text := ending(g.thinking, g.text, q.text):
-                    last[g.id] = (q, g.text, text)
-        readings = self.wording.read([(q.text, text) for q, _, text in last.values()])
-        verdicts = []
-        for target, (q, answer, text) in last.items():
-            reading, score = readings[q.text, text], None
-            if reading.assertions:
-                score = nearest_assertion(reading.assertions, answer)
-                own = decisiveness(text, answer) if isinstance(self.wording, RulesWording) else None
-                score = score if own is None else own
-            verdict = Verdict(target, q.id, self.signature, problem=reading.problem)
-            if reading.problem is None:
-                label, raw = ("punt", None) if score is None else ("assertion", text)
-                verdict = replace(verdict, label=label, number=score, raw=raw)
-            verdicts.append(verdict)
-        return verdicts
-
-
-def ending(thought: str, answer: str, question: str) -> str:
-    """Return a thought from its last sentence on that has a word of the answer.
-
-    Words of the question do not count. "" for a thought without a sentence.
-    """
-    tail = thought[-LONGEST_THOUGHT:]
-    spans = split_sentences(tail)
-    if not spans:
-        return ""
-    wanted = subject_stems(answer)[0] - subject_stems(question)[0]
-    for span in reversed(spans):
-        if subject_stems(tail[span.start : span.end])[0] & wanted:
-            return tail[span.start : spans[-1].end]
-    return tail[spans[-1].start : spans[-1].end]
-
-
-def nearest_assertion(assertions: Sequence[tuple[str, float]], answer: str) -> float:
-    """Return the score of the assertion that shares most words with the answer; the last of equals.
-
-    A thought that weighs several values asserts several.
-    """
-    wanted = subject_stems(answer)[0]
-    scored = [(len(subject_stems(text)[0] & wanted), score) for text, score in assertions]
-    most = max(shared for shared, _ in scored)
-    return next(score for shared, score in reversed(scored) if shared == most)

@@ -75,6 +75,7 @@ from sayso.protocols.selective.settings import (
     probe_signature,
 )
 from sayso.protocols.shares import ones, share_of_rows
+from sayso.protocols.thoughts import doubt_shares
 from sayso.records import (
     ENDPOINT,
     Estimate,
@@ -153,7 +154,7 @@ def _rows_of(run: Run, settings: Settings) -> dict[str, FormRows]:
 
 def _of_form(own: ScoredAnswers) -> list[Declared]:
     """Return all numbers that a form of a run has by itself."""
-    parts = errors, by_tier, declined, passages, ranked, hedged, rejected, agreements
+    parts = errors, by_tier, declined, passages, ranked, hedged, thoughts, rejected, agreements
     return [d for part in parts for d in part(own)]
 
 
@@ -541,6 +542,21 @@ def hedged(own: ScoredAnswers) -> Iterator[Declared]:
     yield own.share("coverage_of_words", where, given, use, lost)
     why = "it hedged every answer"
     yield own.share("risk_of_words", where, own.wrong > 0, given, lost, why=why)
+
+
+def thoughts(own: ScoredAnswers) -> Iterator[Declared]:
+    """Yield doubts of thoughts, and how many of them an answer withholds: of all answers, and of
+    those to known and unknown questions. Nothing where nothing was thought."""
+    rows = own.rows
+    if rows.thought is None or rows.stance is None:
+        return
+    groups = {(): np.ones(rows.size, dtype=bool)}
+    if rows.unknown is not None:
+        groups |= {slice_of(given=g): rows.unknown == n for n, g in enumerate(("known", "unknown"))}
+    lost = (rows.stance == "") & ~np.isnan(rows.thought)
+    for name, (hit, of) in doubt_shares(rows.thought, rows.stance).items():
+        for where, some in groups.items():
+            yield own.share(name, where, hit, of & some, lost & some)
 
 
 # ---- beside other runs

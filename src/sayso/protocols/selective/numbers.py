@@ -8,12 +8,14 @@ from functools import partial
 
 from sayso.harmless import line
 from sayso.metric import Headline, Metric, MetricTable
+from sayso.protocols.thoughts import DOUBTS
 
 SANTILLI = "Santilli et al., arXiv 2504.13677"
 #: a gap of two shares, and a number in -1..1
 _GAP = partial(Metric, notation="gap", higher=True, limits=(-1.0, 1.0))
 _SIGNED = partial(Metric, notation="signed", limits=(-1.0, 1.0))
 NUMBERS = MetricTable(
+    *DOUBTS,
     _GAP(
         "abstention_gap",
         "abstention gap (0 = blind)",

@@ -21,6 +21,7 @@ from sayso.protocols.selective.examples import chosen_examples
 from sayso.protocols.selective.measure import ABSTENTIONS, ASKED, AUDITED, LENGTH, REFERENCES, TOLD
 from sayso.protocols.selective.numbers import NUMBERS, metric_label, score_label
 from sayso.protocols.selective.rows import WORDS, rows_of_folder
+from sayso.protocols.thoughts import doubts_table
 from sayso.records import Estimate, Results, part_of, tier_order
 from sayso.report import opening
 from sayso.report.answers import cards
@@ -683,7 +684,10 @@ def _sections(results: SelectiveResults, bars: Sequence[Chart]) -> list[Section]
         Section(
             "risk",
             "What if only the most certain answers are given?",
-            [by_judge_table(results, "Told to express uncertainty", OF_WORDS, score=WORDS)],
+            [
+                by_judge_table(results, "Told to express uncertainty", OF_WORDS, score=WORDS),
+                doubts_table(results),
+            ],
             risks,
         ),
         Section("tiers", "Is it worse for obscure subjects?", each(tiers_table)),

@@ -30,6 +30,7 @@ from sayso.protocols.selective.settings import (
     wants_probe,
 )
 from sayso.protocols.stored import settings_of_run, stored_run
+from sayso.protocols.thoughts import thought_scores
 from sayso.records import Estimate, Generation, Question, Score, Verdict, part_of
 from sayso.scores.collect import hidden_name
 from sayso.scores.p_ik import P_IK, cross_fit_splits, folds_of, splits_of
@@ -87,6 +88,8 @@ class FormRows(NamedTuple):
     ungraded: NDArray[np.bool_] | None = None
     #: answers to the same questions without their passage or with another one, by stage
     again: Mapping[str, AskedAgain] = MappingProxyType({})
+    #: how surely the thought before an answer ends, NaN for none; ``None`` where nobody thought
+    thought: Floats | None = None
     #: hidden states (n, d) that P(IK) learns from, NaN where an answer has none
     states: Floats | None = None
 
@@ -271,6 +274,7 @@ def _rows(
     # in sorted order, so that no number depends on the order of the questions
     clusters = clusters_of(run.questions)
     entities = {e: i for i, e in enumerate(sorted({clusters[f.question.id] for f in facts}))}
+    ends = thought_scores(run, form)
     return FormRows(
         form=form,
         judge=judge,
@@ -296,6 +300,7 @@ def _rows(
         partly=np.array([_content(f.verdicts.get(judge)) == "partial" for f in facts]),
         ungraded=np.array([ungraded(f.question) and not labeled for f in facts], dtype=np.bool_),
         again=_asked_again(run, facts) if form == "short" else {},
+        thought=np.array([ends.get(f.target, np.nan) for f in facts]) if ends else None,
     )
 
 

@@ -27,6 +27,7 @@ from sayso.protocols.selective.scoring import (
     words_scores,
 )
 from sayso.protocols.selective.settings import FORMS, NO_SCORES, Settings
+from sayso.protocols.thoughts import RulesWording, grade_thoughts
 from sayso.records import Content, Question, Request, Score, Verdict
 
 
@@ -65,6 +66,7 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
             spans = run.folder.read(f"verdicts/{stage}-spans", Verdict)
         if stage in ("draws", *AGAIN):
             continue
+        grade_thoughts(run, stage, items, RulesWording())
         if run.judge.name != "rules":
             run.grade(f"{stage}-rules", items, RulesJudge())  # a second answer metric
         generations, dry = named_own(generations, values), run.rehearses is not None

@@ -73,6 +73,7 @@ from sayso.protocols.probes import (
 )
 from sayso.protocols.protocol import Beside, Run
 from sayso.protocols.shares import ones, share_of_rows
+from sayso.protocols.thoughts import doubt_shares, thought_scores
 from sayso.protocols.uncle.notes import borrowed
 from sayso.protocols.uncle.numbers import COMPARED, HEADLINE, NUMBERS, RATES
 from sayso.protocols.uncle.rows import (
@@ -274,6 +275,7 @@ class _FactRows:
         self.signatures: dict[tuple[str, str, str], Signature] = {}
         views = self.aspects.views
         self.rows = {place: self.rows_of(place[0], view) for place, view in views.items()}
+        self.thoughts = thought_scores(context.run, "short")
 
     def rows_of(self, form: str, view: View) -> Rows:
         """Return the facts with the verdicts of one view."""
@@ -479,9 +481,24 @@ def _qualifiers(facts: _FactRows) -> Iterator[Declared]:
         for name, wanted in SPLIT.items():
             yield of_share(name, top=stance == wanted, bottom=unknown)
         yield of_share("hedged_and_correct", top=right, bottom=label == UNCERTAIN)
+        if form == "short":
+            yield from _thoughts(facts, instructed, stance)
     for form in context.forms:
         yield from _instructed(facts, form)
         yield from _by_logprobs(facts, form)
+
+
+def _thoughts(facts: _FactRows, instructed: bool, stance: NDArray[np.str_]) -> Iterator[Declared]:
+    """Yield doubts of thoughts, and how many of them an answer withholds: of all facts, of known
+    and of unknown ones. Nothing where nothing was thought."""
+    scores, verdicts = facts.thoughts, facts.aspects.views["short", instructed].verdicts
+    where, prompt = _of_prompt("short", instructed)
+    thought = np.array([scores.get(v.target if v else "", np.nan) for v in verdicts])
+    for name, (top, bottom) in doubt_shares(thought, stance).items() if scores else ():
+        yield facts.declared_share(name, where, top, bottom, prompt)
+        for given, state in (("known", KNOWN), ("unknown", UNKNOWN)):
+            some = bottom & (facts.known == state)
+            yield facts.declared_share(name, where + slice_of(given=given), top, some, prompt)
 
 
 def _instructed(facts: _FactRows, form: str) -> Iterator[Declared]:

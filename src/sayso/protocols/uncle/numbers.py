@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 from sayso.metric import Headline, Metric, MetricTable
+from sayso.protocols.thoughts import DOUBTS
 
 NUMBERS = MetricTable(
+    *DOUBTS,
     Metric(
         "p_known",
         "facts that it knows",

@@ -12,6 +12,7 @@ from sayso.harmless import line
 from sayso.metric import FORMS, Metric
 from sayso.prompts.methods import METHOD_LABELS
 from sayso.protocols.judged import PartRead, doubt_read, how_read, right_read
+from sayso.protocols.thoughts import doubts_table
 from sayso.protocols.uncle.numbers import NUMBERS
 from sayso.records import Estimate, Question, Results, part_of, tier_order
 from sayso.report import charts
@@ -296,6 +297,7 @@ def more_tables(numbers: Results) -> list[NumberTable]:
     return [
         _by_form(numbers, "Beyond the paper", more),
         _by_form(numbers, "How it hedged the unknown facts", NUMBERS.section("stances")),
+        doubts_table(numbers),
     ]
 
 

@@ -18,6 +18,7 @@ from sayso.protocols.pool import item_of, load_wording
 from sayso.protocols.probes import PROBES
 from sayso.protocols.protocol import Ask, Run, Step, stored_answers
 from sayso.protocols.settings import folder_setting
+from sayso.protocols.thoughts import RulesWording, grade_thoughts
 from sayso.protocols.uncle.known_from import take_probes
 from sayso.protocols.uncle.settings import (
     ANSWER_SAMPLE,
@@ -173,3 +174,5 @@ def judge_answers(settings: Settings, run: Run) -> None:
         items = [item_of(g, by_id) for g in run.folder.read(f"generations/{stage}", Generation)]
         plain = [i for i in items if not i.generation.instructed] if stage in FORMS else None
         run.grade(stage, items, run.judge, plain)
+        if stage == "short":
+            grade_thoughts(run, stage, items, RulesWording())
