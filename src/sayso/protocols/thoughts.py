@@ -129,13 +129,13 @@ DOUBTS = (
     Metric(
         "doubt_in_thought",
         "its reasoning doubts",
-        "Of the answers with reasoning that ends in a claim, the share whose claim is hedged.",
+        "Share of the answers whose reasoning ends in a hedged claim.",
         section="thoughts",
     ),
     Metric(
         "doubt_withheld",
         "doubts that the answer withholds",
-        "Of the answers whose reasoning ends in a hedged claim, the share without a hedge.",
+        "Share of these answers that have no hedge.",
         higher=False,
         section="thoughts",
     ),
