@@ -154,7 +154,17 @@ def _rows_of(run: Run, settings: Settings) -> dict[str, FormRows]:
 
 def _of_form(own: ScoredAnswers) -> list[Declared]:
     """Return all numbers that a form of a run has by itself."""
-    parts = errors, by_tier, declined, passages, ranked, hedged, thoughts, rejected, agreements
+    parts = (
+        errors,
+        by_tier,
+        declined,
+        passages,
+        ranked,
+        hedged,
+        doubts_of_thoughts,
+        rejected,
+        agreements,
+    )
     return [d for part in parts for d in part(own)]
 
 
@@ -544,7 +554,7 @@ def hedged(own: ScoredAnswers) -> Iterator[Declared]:
     yield own.share("risk_of_words", where, own.wrong > 0, given, lost, why=why)
 
 
-def thoughts(own: ScoredAnswers) -> Iterator[Declared]:
+def doubts_of_thoughts(own: ScoredAnswers) -> Iterator[Declared]:
     """Yield doubts of thoughts, and how many of them an answer withholds: of all answers, and of
     those to known and unknown questions. Nothing where nothing was thought."""
     rows = own.rows
