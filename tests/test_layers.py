@@ -581,11 +581,7 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-<<<<<<< HEAD
     "protocols": 19_113,
-=======
-    "protocols": 19_113,
->>>>>>> 2413771b (Sizes of packages)
     "judges": 17_167,
     "engines": 12_761,
     "train": 6_810,
