@@ -560,7 +560,7 @@ def doubts_of_thoughts(own: ScoredAnswers) -> Iterator[Declared]:
     rows = own.rows
     if rows.thought is None or rows.stance is None:
         return
-    groups = {(): np.ones(rows.size, dtype=bool)}
+    groups: dict[Slice, Bools] = {(): np.ones(rows.size, dtype=bool)}
     if rows.unknown is not None:
         groups |= {slice_of(given=g): rows.unknown == n for n, g in enumerate(("known", "unknown"))}
     lost = (rows.stance == "") & ~np.isnan(rows.thought)
