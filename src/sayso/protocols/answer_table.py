@@ -191,9 +191,9 @@ def token_records(
             token_logprobs=own.logprobs if own else None,
             token_entropies=own.entropies if own else None,
             token_margins=own.margins if own else None,
-            sample_tokens=tuple(d and texts_of_tokens(d) for d in named) or None,
-            sample_token_logprobs=tuple(d and d.logprobs for d in named) or None,
-            sample_token_entropies=tuple(d and d.entropies for d in named) or None,
+            sample_tokens=tuple(texts_of_tokens(d) if d else None for d in named) or None,
+            sample_token_logprobs=tuple(d.logprobs if d else None for d in named) or None,
+            sample_token_entropies=tuple(d.entropies if d else None for d in named) or None,
         )
 
 
