@@ -659,12 +659,13 @@ def _entropy_floor(shown: Sequence[float]) -> float:
     """Return what an entropy is at least, in nats, from the log-probabilities of likely tokens.
 
     With shown probabilities p and the rest r = 1 - sum p, the entropy is at least
-    -sum p ln p - r ln r: to tell the tokens of the rest apart can only add to it.
+    -sum p ln p - r ln min(r, least p): no token of the rest is likelier than one that is shown.
     """
     mass = [math.exp(value) for value in shown]
     rest = max(0.0, 1.0 - math.fsum(mass))
     known = math.fsum(p * value for p, value in zip(mass, shown, strict=True) if p > 0)
-    return max(0.0, -known - (rest * math.log(rest) if rest > 0 else 0.0))
+    most = min(rest, *mass)
+    return max(0.0, -known - (rest * math.log(most) if most > 0 else 0.0))
 
 
 # ---- records
