@@ -234,12 +234,14 @@ def compared(run: Path) -> str:
     worst, other = 0.0, 0
     for place, read in hf.force([(g.request, g.text) for g in answers], ["logprobs"]):
         given, own = answers[place].logprobs or (), read.logprobs or ()
-        other += len(given) != len(own)
-        if len(given) == len(own):
+        sent = answers[place].usage.prompt_tokens
+        if len(given) != len(own) or sent != read.usage.prompt_tokens:
+            other += 1
+        else:
             worst = max(worst, *(abs(a - b) for a, b in zip(given, own, strict=True)))
     hf.close()
-    cut = f"; {other} of {len(answers)} cut into other tokens" if other else ""
-    return f"{worst:.1g}{cut}"
+    same = f"{worst:.1g}" if other < len(answers) else "not compared"
+    return same + (f"; {other} of {len(answers)} cut into other tokens" if other else "")
 
 
 def killed(server: Server, model: str, place: Path) -> str:

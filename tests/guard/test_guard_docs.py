@@ -100,7 +100,7 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 tokens = [{{"token": "Jane", "logprob": {logprob}}}, {{"token": " Austen", "logprob": {logprob}}}]
 said = AIMessage("Jane Austen", response_metadata={{"logprobs": {{"content": tokens}}}})
-def ChatOpenAI(model): return GenericFakeChatModel(messages=iter([said]))
+def ChatOpenAI(model, temperature): return GenericFakeChatModel(messages=iter([said]))
 """
 
 
