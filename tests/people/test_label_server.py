@@ -238,6 +238,7 @@ def test_markup_of_a_run_travels_as_text(tmp_path: Path) -> None:
         {"annotator": "Ada", "place": 1e300, "name": "x"},
         {"annotator": "\ud800", "place": 0, "name": "x", "undo": True},
         b"\xff\xfe",
+        b'{"annotator": "\xff"}',
         b"[" * 16_000,
     ],
     ids=lambda body: repr(body)[:60],
@@ -293,10 +294,12 @@ def test_a_store_that_cannot_be_used_now_is_no_refusal(
         places = [one["place"] for one in asking.work("Ada")["items"]]
         said = {"stance": "abstained"}
         with contextlib.closing(sqlite3.connect(path / LABELS)) as other:
-            other.execute("BEGIN IMMEDIATE")
+            other.execute("BEGIN EXCLUSIVE")
             status, told = asking.write(places[0], "a", said=said)
             assert (status, "stayed locked" in told["error"]) == (503, True)
             assert asking.ask("api/work", {"annotator": "Ada"})[0] == 503
+            status, _, text = asking.ask("api/start")
+            assert (status, "stayed locked" in text) == (503, True)
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]
         store._db.execute(f"PRAGMA max_page_count={pages}")  # a full disk
         answers, on = [], ""

@@ -156,8 +156,10 @@ def label_app(labeling: Labeling, token: str, port: int, annotator: str = "") ->
     hosts = {f"{HOST}:{port}", f"localhost:{port}"}
 
     async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
-        refused = _refused(request, token, hosts)
-        response = refused if refused is not None else await call(request)
+        try:
+            response = _refused(request, token, hosts) or await call(request)
+        except (InputError, msgspec.DecodeError, UnicodeDecodeError, ClientDisconnect) as error:
+            response = _told(error)
         response.headers.update(HEADERS)
         return response
 
@@ -204,7 +206,7 @@ class AnotherAnnotatorError(InputError):
 
 
 class _Api:
-    """What the page asks. Requests are answered one after the other."""
+    """What the page asks, one request after the other; the application tells what they raise."""
 
     def __init__(self, labeling: Labeling, annotator: str) -> None:
         self._labeling, self._annotator = labeling, annotator
@@ -225,14 +227,11 @@ class _Api:
 
     async def work(self, request: Request) -> Response:
         """Return the items of an annotator, and what was said of them."""
-        try:
-            body = msgspec.json.decode(await request.body(), type=_Who)
-            name = self._allowed(body.annotator)
-            items = self._labeling.work(name)
-            names = self._labeling.store.names(name)  # first: what it does not name yet is newer
-            said = self._labeling.said(name)
-        except (InputError, msgspec.DecodeError, ClientDisconnect) as error:
-            return _told(error)
+        body = msgspec.json.decode(await request.body(), type=_Who)
+        name = self._allowed(body.annotator)
+        items = self._labeling.work(name)
+        names = self._labeling.store.names(name)  # first: what it does not name yet is newer
+        said = self._labeling.said(name)
         return _json(
             {
                 "annotator": name,
@@ -248,20 +247,17 @@ class _Api:
 
     async def write(self, request: Request) -> Response:
         """Store a label, or take one back."""
-        try:
-            body = msgspec.json.decode(await request.body(), type=LabelWrite)
-            name = self._allowed(body.annotator)
-            if not 0 < len(body.name) <= LONGEST_WRITE:
-                raise InputError("a write needs a name")
-            if body.undo:
-                new = self._labeling.undo(name, body.place, body.name, body.on)
-            else:
-                new = self._labeling.label(
-                    name, body.place, body.said or {}, seconds=body.seconds, name=body.name,
-                    on=body.on,
-                )  # fmt: skip
-        except (InputError, msgspec.DecodeError, ClientDisconnect) as error:
-            return _told(error)
+        body = msgspec.json.decode(await request.body(), type=LabelWrite)
+        name = self._allowed(body.annotator)
+        if not 0 < len(body.name) <= LONGEST_WRITE:
+            raise InputError("a write needs a name")
+        if body.undo:
+            new = self._labeling.undo(name, body.place, body.name, body.on)
+        else:
+            new = self._labeling.label(
+                name, body.place, body.said or {}, seconds=body.seconds, name=body.name,
+                on=body.on,
+            )  # fmt: skip
         return _json({"stored": True, "new": new})
 
     def _allowed(self, annotator: str) -> str:

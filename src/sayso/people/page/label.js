@@ -145,6 +145,7 @@
   // ---- who labels
   async function start() {
     const answer = await call("start").catch(() => null);
+    if (answer && answer.status === 503) { problem((await answer.json()).error); return; }
     if (!answer || !answer.ok) { problem("Open the address that sayso label printed."); return; }
     about = await answer.json();
     by("title").textContent = "· " + about.guide.title;
