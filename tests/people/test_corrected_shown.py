@@ -239,7 +239,14 @@ def reversed_judge(number: int, read: Verdict, name: str) -> dict[str, object]:
     return {"stance": "committed", "content": other}
 
 
-@pytest.mark.parametrize(("count", "labeler"), [(4, as_judge), (48, reversed_judge)])
+def cannot_tell(number: int, read: Verdict, name: str) -> dict[str, object]:
+    """What somebody says who never knows whether an answer is right."""
+    return {"stance": "committed", "content": ""}
+
+
+@pytest.mark.parametrize(
+    ("count", "labeler"), [(4, as_judge), (48, reversed_judge), (48, cannot_tell)]
+)
 def test_without_a_corrected_interval_an_assertion_cannot_be_decided(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int, labeler: Says
 ) -> None:

@@ -16,7 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats
-from sayso.metrics.correction import Corrected, LabeledRows, corrected_metric, corrected_sums
+from sayso.metrics.correction import (
+    Corrected,
+    LabeledRows,
+    corrected_metric,
+    corrected_sums,
+    uncounted,
+)
 from sayso.protocols.declared import Counted, Declared, Place, RowPlace, Weighted
 from sayso.protocols.protocol import Run
 from sayso.records import Slice, Verdict
@@ -162,7 +168,8 @@ def corrected_places(
 
     ``judge`` and ``people`` are the numbers of one run, on the same rows, by the verdicts of either
     (:meth:`PeopleLabels.read`). The estimator and its interval are those of
-    :mod:`sayso.metrics.correction`. Nothing is yielded of rows that nobody labeled.
+    :mod:`sayso.metrics.correction`. Nothing is yielded of rows that nobody labeled; of those whose
+    labels say nothing of a number, such as of which answers are right, the number is undefined.
     """
     said = {(d.name, d.where): d.of for d in people if "people" in d.uses}
     groups: dict[int, list[Declared]] = {}
@@ -182,6 +189,10 @@ def _corrected(
     usable = np.ones(len(rows.entity), dtype=bool) if read is None else read
     drawn = drawn_rows(labels, rows.stage, rows.places, usable, rows.entity)
     if drawn is None:
+        every = np.ones_like(usable)
+        if drawn_rows(labels, rows.stage, rows.places, every, rows.entity) is not None:
+            for d in group:
+                yield CorrectedPlace(d.name, d.where, uncounted(d.name, len(usable)), rows.stage)
         return
     inside, at, labeled = drawn.inside, drawn.at, drawn.labeled
     if isinstance(of.metric, Weighted):

@@ -35,6 +35,7 @@ from sayso.records import Estimate, InputError
 
 __all__ = [
     "LEAST_GAIN", "Corrected", "LabeledRows", "LabelsForWidth", "labels_for_width",
+    "uncounted",
 ]  # fmt: skip
 
 #: A judge is worth using where n corrected labels are worth at least so many times n labels alone.
@@ -50,6 +51,7 @@ SEEN = 2
 LEAST_LABELED = 5
 #: Labeled clusters above which they leave in groups as well.
 MANY_LABELED = 1000
+UNCOUNTED = "undefined: no label counts for it"
 LABELS_SAY_NOTHING = "no interval: the labels alone give no number"
 ALIKE = "no interval: all labels that count for it are alike"
 FEW_LABELS = "no interval: fewer than {} labeled entities count for it"
@@ -319,14 +321,19 @@ def _without_labels(made: _Spread, seen: int) -> _Spread:
     Where none of the labels moves it, it is the judge's number, which nobody corrected.
     """
     bare = made.estimate
-    problem = "undefined: no label counts for it"
     if seen and bare.value is not None:
         estimate = Estimate(bare.name, value=bare.value, n=bare.n, problem=LABELS_SAY_NOTHING)
     else:
-        estimate = Estimate(bare.name, n=bare.n, problem=bare.problem or problem)
+        estimate = Estimate(bare.name, n=bare.n, problem=bare.problem or UNCOUNTED)
         if bare.value is not None:
-            estimate = msgspec.structs.replace(estimate, problem=problem)
+            estimate = msgspec.structs.replace(estimate, problem=UNCOUNTED)
     return _Spread(estimate, None, 0.0)
+
+
+def uncounted(name: str, rows: int) -> Corrected:
+    """Return a number of ``rows`` for which no label counts."""
+    nothing = Estimate(name, problem=UNCOUNTED)
+    return Corrected(nothing, nothing, None, None, None, labels=0, rows=rows, disagreements=0)
 
 
 def computed(numbers: OfSums, sums: Floats) -> dict[str, Floats]:
