@@ -45,6 +45,7 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     [
         (["run", "uncle", "--model", "nonsense"], "'nonsense' is not a name sayso can open"),
         (["run", "uncle", "--model", "hf:/no/such/folder"], "/no/such/folder"),
+        (["run", "uncle", "--model", "openai:caf\udce9", "--dry-run"], "caf\\udce9' is not UTF-8"),
         (["run", "uncle", "--judge", "me"], "judge 'me'"),
         (
             ["run", "uncle", "--data", "nonsense"],

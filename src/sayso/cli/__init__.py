@@ -226,6 +226,8 @@ def execute(argv: list[str]) -> int:
         return 130
     except BrokenPipeError:  # `sayso … | head` is no mistake
         sys.stderr.close()
+    except UnicodeEncodeError as error:  # a name from the shell or the disk in another encoding
+        return _refuse(f"{error.object!a:.200} is not UTF-8, and cannot be stored: rename it")
     except OSError as error:  # a name that the system refuses, a folder without permission
         place = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{place}{error.strerror or error}")
