@@ -81,6 +81,22 @@ def test_a_marker_makes_a_test_of_each_assertion(project: Path) -> None:
     assert "1 failed" in out
 
 
+@pytest.mark.parametrize(
+    ("marker", "message"),
+    [
+        ('@pytest.mark.sayso("run")', "needs a run folder and at least one assertion"),
+        ('@pytest.mark.sayso("run", "J >= 0")\n@pytest.mark.sayso("run", "J >= .1")', "several"),
+    ],
+)
+def test_a_wrong_marker_shows_nothing_of_pytest(tmp_path: Path, marker: str, message: str) -> None:
+    text = f"import pytest\n{marker}\ndef test_gate(): ...\n"
+    (tmp_path / "test_wrong.py").write_text(text, encoding="utf-8")
+    code, out = ran(tmp_path, "test_wrong.py")
+    assert code == 2
+    assert message in out
+    assert "_caller.py" not in out
+
+
 @pytest.mark.parametrize("stage", ["load_run", "parse_assertion", "at_level", "decide"])
 def test_whatever_fails_is_code_2_and_one_line(project: Path, stage: str) -> None:
     """Also beside other tests that fail, and in pytest's own JUnit file."""

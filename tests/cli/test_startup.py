@@ -127,6 +127,17 @@ def test_standard_handles_that_are_closed_are_opened(closed: str, tmp_path: Path
     assert told.read_text() == "0 <svg ''"
 
 
+def test_an_encoding_without_a_character_changes_no_exit_code(tmp_path: Path) -> None:
+    told = (
+        "import sayso.cli as cli\n"
+        "cli.execute = lambda words: print('\\u22120.34') or 3\n"
+        "cli.main(['assert'])"
+    )
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, check=False, env=latin)
+    assert (done.returncode, done.stdout.strip()) == (3, rb"\u22120.34")
+
+
 def test_without_docstrings_it_says_so_before_anything_runs() -> None:
     command = [sys.executable, "-OO", "-m", "sayso", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

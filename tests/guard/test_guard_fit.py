@@ -250,7 +250,7 @@ def test_mistakes_are_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    write(tmp_path / "a.jsonl", rows_of(30))
+    write(tmp_path / "a.jsonl", [{**row, "huge": 10**400} for row in rows_of(30)])
     write(tmp_path / "b.jsonl", rows_of(1))
     assert cli.execute(["guard", "fit", "a.jsonl", "--nli", "rules", *flags]) == 2
     told = capsys.readouterr().err

@@ -243,6 +243,22 @@ def test_lines_and_labels_that_come_again_count_once(
     assert summary["rates"] == once["rates"]
 
 
+def test_labels_without_an_id_add_up_over_rotated_files(tmp_path: Path) -> None:
+    """An answer on line 1 of the next file is another one than that on line 1 of the last."""
+    baseline = write(tmp_path / "earlier.jsonl", labeled(600, 30, stance="committed"))
+    log, state = tmp_path / "log.jsonl", tmp_path / "watch.json"
+    raised = 0
+    for number in range(15):
+        if number:
+            log.rename(f"{log}.{number}")
+        rows_of_file = labeled(20, 0, number=number)
+        write(log, [{**row, "correct": k % 7 > 0} for k, row in enumerate(rows_of_file)])
+        alarms, summary = watched(log, baseline, state=state, rates=("error",))
+        raised += len(alarms)
+    assert summary["rates"]["error"]["n"] == 15 * 20
+    assert raised == 1
+
+
 def test_lines_without_an_id_are_told(tmp_path: Path, earlier: Path) -> None:
     log = write(tmp_path / "log.jsonl", rows(5, 0.0, id=" "), [{"stance": "committed"}] * 2)
     told, summary = told_of(log, earlier)
@@ -726,6 +742,20 @@ def test_people_read_a_sentence_and_programs_json(
     )
     assert alarm.startswith("alarm: declining rose; declining 54.5 %")
     assert old.startswith("no new alarm; earlier: declining rose; declining 54.5 %")
+
+
+def test_an_alarm_before_the_pipe_is_closed_is_code_1(
+    tmp_path: Path, earlier: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in: sayso watch LOG --against RUN | head -1."""
+
+    def head(event: dict[str, Any]) -> None:
+        if event["event"] != "alarm":
+            raise BrokenPipeError
+
+    monkeypatch.setattr("sayso.cli.guard._print_json", head)
+    log = write(tmp_path / "log.jsonl", rows(40, 1.0))
+    assert cli.execute(["watch", str(log), "--against", str(earlier), "--json"]) == 1
 
 
 # ---- processes that follow

@@ -134,14 +134,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is None:
         return
     if others != [None]:
-        raise pytest.UsageError(
+        pytest.fail(
             f"{metafunc.definition.nodeid}: several @pytest.mark.{MARKER}; put all assertions of a "
-            "run into one, and those of another run on a test of its own"
+            "run into one, and those of another run on a test of its own",
+            pytrace=False,
         )
     if len(marker.args) < 2:
-        raise pytest.UsageError(
+        pytest.fail(
             f"{metafunc.definition.nodeid}: @pytest.mark.{MARKER} needs a run folder and at least "
-            "one assertion"
+            "one assertion",
+            pytrace=False,
         )
     if ARGUMENT not in metafunc.fixturenames:
         metafunc.fixturenames.append(ARGUMENT)

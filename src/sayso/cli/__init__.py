@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import re
 import sys
@@ -162,6 +163,8 @@ _add_commands()
 def main(argv: list[str] | None = None) -> None:
     """Run the command line; a user's mistake is one line and exit code 2, never a traceback."""
     _open_handles()
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(errors="backslashreplace")  # "−" is no letter of Latin-1
     made, *others = gc.get_threshold()
     if made:  # 0 is never. Loading modules makes many objects, hardly any in cycles
         gc.set_threshold(max(made, 50_000), *others)

@@ -118,8 +118,20 @@ def watch(
         raise InputError(
             "watch: expected --against, as in: sayso watch log.jsonl --against runs/first"
         )
-    emit = _print_json if flags.json or not sys.stdout.isatty() else _print_sentence
-    summary = watching.watch(log, Path(flags.against), flags, emit=emit, tell=printing.tell)
+    show = _print_json if flags.json or not sys.stdout.isatty() else _print_sentence
+    alarms = 0
+
+    def emit(event: dict[str, Any]) -> None:
+        nonlocal alarms
+        alarms += event["event"] == "alarm"
+        show(event)
+
+    try:
+        summary = watching.watch(log, Path(flags.against), flags, emit=emit, tell=printing.tell)
+    except BrokenPipeError:  # `sayso watch … | head` reads no more
+        if alarms:
+            return 1
+        raise
     if log.is_file() and not flags.once and flags.state is None:
         printing.tell(
             f"{log} was read to its end. Pass --state FILE to read on in the next call, or follow "

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
+from msgspec import Meta
 
 from sayso.cli.commands import with_options
 from sayso.cli.flags import FigureFlags, ShownFlags
@@ -93,7 +94,7 @@ class ScoreFlags(ShownFlags, FigureFlags, ModelOptions, GradingOptions):
     cache: Path | None = like(CacheOptions, "cache")
     max_cost: float | None = like(SpendingOptions, "max_cost")
     price: str | None = like(SpendingOptions, "price")
-    seed: int = flag(0, "seed for resampling")
+    seed: Annotated[int, Meta(ge=0, le=2**63)] = flag(0, "seed for resampling")
     jobs: int | None = like(JudgingOptions, "jobs")
 
 

@@ -269,7 +269,7 @@ class Watching:
         """Count a label. The last one of an answer counts, in the place of its first."""
         if held.error is None:
             held.at, held.error = place.answer, error
-            self.recent.add(("no id", place.line) if place.id is None else place.id, held)
+            self.recent.add(("answer", place.answer) if place.id is None else place.id, held)
             read.outcomes.setdefault("error", []).append(Outcome(error, place, held.part))
         elif held.error != error:
             read.corrections.append((place, held.at, error - held.error))

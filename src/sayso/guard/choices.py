@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from sayso.options import CacheOptions, GradingOptions, flag, like
 
@@ -35,7 +37,7 @@ class Selection(GradingOptions):
         "of a run: whose verdicts count; default: people where they labeled a random sample (sayso"
         " label), else the judge",
     )
-    seed: int = flag(0, "seed of the halves and draws of labels")
+    seed: Annotated[int, Meta(ge=0, le=2**63)] = flag(0, "seed of the halves and draws of labels")
     cache: Path | None = like(CacheOptions, "cache")
 
 

@@ -503,7 +503,7 @@ def _values(
 def _number(value: Any) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan
     return number if math.isfinite(number) else math.nan
 
