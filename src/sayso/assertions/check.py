@@ -360,7 +360,7 @@ def _runs_in(path: Path) -> list[Path]:
 def _whole_run(path: Path) -> tuple[FolderRun, Manifest, Any]:
     """Open a run. Raises InputError where questions or judged answers that it had are gone."""
     job, manifest, settings = load_run(path)
-    gone = {"questions": manifest.n_questions - len(job.questions)}
+    gone = {"questions": manifest.n_questions - len({q.id for q in job.questions})}
     for table in job.folder.tables("verdicts"):
         answers = table.replace("verdicts", "generations", 1)
         if job.folder.has(answers):
