@@ -279,6 +279,14 @@ def test_without_a_corrected_interval_an_assertion_cannot_be_decided(
         assert (found.decided[0].judge_alone, found.notes) == (why, ())
 
 
+def test_skipped_items_leave_the_judge_alone_and_it_is_said(tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 40)
+    sayso.measure(run)
+    label_run(run, "A", lambda number, read, name: {"skipped": "hard"}, n=20)
+    (one,) = sayso.check_assertions(run, "FA[short] >= .01")
+    assert (one.verdict, one.judge_alone) == ("holds", "labels do not correct it")
+
+
 def test_labels_fill_no_bins() -> None:
     """Where an interval is withheld for thin bins, that of the labels is no reason to decide."""
     thin = Estimate("cmfg", (), 0.8, n=9, problem=f"{THIN}: 3 of 10, all empty")

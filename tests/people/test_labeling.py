@@ -267,9 +267,13 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
     assert "7 labels, 1 of them new" in capsys.readouterr().err
     with LabelStore.open(run) as store:
         assert max(one.time for one in store.labels()) <= datetime.now(UTC).isoformat()
-    # a second sheet has what is left, and does not replace the first
-    assert execute([*command, "--annotator", "Ada", "--sheet", str(sheet)]) == 2
+    # a second sheet has what is left, and does not replace the first; what is refused draws nothing
+    before = (run / LABELS).read_bytes()
+    assert execute([*command, "--annotator", "Bo", "--sheet", str(sheet)]) == 2
     assert "exists and may hold labels" in capsys.readouterr().err
+    anew = ("--design", "random", "--seed", "5", "--force", "--annotator", "Bo")
+    assert execute([*command, *anew, "--sheet", f"{sheet}.xlsx"]) == 2
+    assert (run / LABELS).read_bytes() == before
     assert execute([*command, "--annotator", "Ada", "--sheet", str(sheet), "--force"]) == 0
     assert len(rows_of(sheet)) == 5
     assert execute(["agreement", str(run)]) == 0

@@ -40,7 +40,7 @@ from sayso.harmless import line
 from sayso.metric import NOTATIONS, Count, Metric, MetricTable
 from sayso.metrics.cmfg import THIN
 from sayso.metrics.intervals import at_level
-from sayso.people.corrected import corrected_numbers
+from sayso.people.corrected import corrected_numbers, has_labels
 from sayso.protocols import protocol_of
 from sayso.protocols.declared import Declared
 from sayso.protocols.pool import cluster_name, clusters_of
@@ -397,7 +397,7 @@ def _run_target(path: Path, *, raw: bool) -> _Target:
         measured,
         lambda: {(d.name, d.where): (d, None) for d in plan.numbers(job, settings, None, None)},
         labeled={(e.name, e.where): own for e, own in labeled if own},
-        judge_alone="labels do not correct it" if numbers else "",
+        judge_alone="" if raw or not has_labels(path) else "labels do not correct it",
     )
 
 

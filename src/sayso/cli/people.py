@@ -88,11 +88,13 @@ def _label(
     flags: LabelFlags,
 ) -> None:
     """Write a sheet, or serve the page until somebody ends it."""
+    if flags.sheet is not None:  # what is refused draws nothing
+        if not annotator:
+            raise InputError("--sheet needs --annotator NAME: whose items are written?")
+        stores.check_place(flags.sheet, flag="--sheet", force=flags.force)
     opened = labelings.open_labeling(run, store, flags)
     for notice in opened.notices:
         printing.print_note(notice)
-    if flags.sheet is not None and not annotator:
-        raise InputError("--sheet needs --annotator NAME: whose items are written?")
     if annotator:  # so that what cannot be shown is said before the address
         opened.work(annotator)
         for notice in opened.notes(annotator):

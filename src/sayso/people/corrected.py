@@ -110,9 +110,12 @@ def _measured(folder: RunFolder, plan: Protocol) -> Results:
 
 
 def has_labels(run: str | PathLike[str]) -> bool:
-    """Tell whether people labeled items of a run that numbers could be corrected by."""
+    """Tell whether people labeled or skipped items of a run, whatever these labels bear on."""
     place = run_path(run)
-    return LabelStore.exists(place) and bool(labels_of_run(place).people.verdicts)
+    if not LabelStore.exists(place):
+        return False
+    with LabelStore.read(place) as store:
+        return bool(store.labels())
 
 
 def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:

@@ -756,6 +756,18 @@ def label_row(label: PersonLabel) -> dict[str, object]:
     return dict(zip(COLUMNS, (label.annotator, *label.item, *said, *drawn), strict=True))
 
 
+def check_place(place: Path, *, flag: str, force: bool = False) -> None:
+    """Refuse a place that rows of labels cannot be written to. Raises InputError."""
+    name = f"{flag} {place}"
+    if place.suffix.lower() not in ENDINGS:
+        raise InputError(f"{name}: expected a name ending in {', '.join(ENDINGS)}")
+    check_output(place, mark="target", command="sayso label", force=force, name=name)
+    if not force and place.exists() and place.stat().st_size:
+        raise InputError(
+            f"{name} exists and may hold labels: give another name, or pass --force to replace it"
+        )
+
+
 def write_rows(
     rows: Iterable[Mapping[str, object]],
     columns: Sequence[str],
@@ -768,14 +780,7 @@ def write_rows(
 
     The name of ``place`` ends in .jsonl, .csv or .tsv; ``flag`` is what messages call it.
     """
-    name = f"{flag} {place}"
-    if place.suffix.lower() not in ENDINGS:
-        raise InputError(f"{name}: expected a name ending in {', '.join(ENDINGS)}")
-    check_output(place, mark="target", command="sayso label", force=force, name=name)
-    if not force and place.exists() and place.stat().st_size:
-        raise InputError(
-            f"{name} exists and may hold labels: give another name, or pass --force to replace it"
-        )
+    check_place(place, flag=flag, force=force)
     table = list(rows)
     if place.suffix.lower() == ".jsonl":
         data = b"".join(
