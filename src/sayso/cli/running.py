@@ -379,7 +379,7 @@ def measure(run: Path, flags: ShownFlags, settings: Mapping[str, Any]) -> None:
     places = () if flags.verbose else {(e.name, e.where) for e in main}
     corrected.render_corrected(numbers, number_words(plan), Console(), places)
     if result.saved and not numbers and people.has_labels(run):
-        print("people labeled or skipped items of this run, but none of its numbers is corrected by them")
+        print("people labeled or skipped items of this run, but their labels correct no number")
     if result.saved and not can_write(run):
         print_note(f"{run} cannot be written: these numbers are not stored in it")
     if not result.saved:
