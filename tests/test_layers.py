@@ -581,7 +581,7 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 19_124,
+    "protocols": 19_105,
     "judges": 17_167,
     "engines": 12_762,
     "train": 6_810,
@@ -599,7 +599,7 @@ BUDGET = {
     "storage": 2_551,
     "checks": 1_749,
     "retrieval": 1_579,
-    "sayso": 2_126,
+    "sayso": 2_142,
     "assertions": 1_682,
     "inspect_ai_tools": 1_328,
     "prompts": 1_099,

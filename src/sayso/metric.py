@@ -97,6 +97,22 @@ class Metric(msgspec.Struct, frozen=True):
 
 #: a number that counts things: whole, from 0
 Count = partial(Metric, notation="count", limits=(0.0, math.inf))
+#: doubts of the reasoning before answers, which several protocols count
+DOUBTS = (
+    Metric(
+        "doubt_in_thought",
+        "its reasoning doubts",
+        "Share of the answers whose reasoning ends in a hedged claim.",
+        section="thoughts",
+    ),
+    Metric(
+        "doubt_withheld",
+        "doubts that the answer withholds",
+        "Share of these answers that have no hedge.",
+        higher=False,
+        section="thoughts",
+    ),
+)
 
 
 class MetricTable(dict[str, Metric]):

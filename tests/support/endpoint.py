@@ -34,7 +34,9 @@ def endpoint(
             if logprob is not None and body.get("logprobs"):
                 words = re.findall(r"\s*\S+", choice["message"]["content"])  # type: ignore[index]
                 value = logprob(body)
-                tops = [{"token": t, "logprob": p} for t, p in others[: body.get("top_logprobs", 0)]]
+                tops = [
+                    {"token": t, "logprob": p} for t, p in others[: body.get("top_logprobs", 0)]
+                ]
                 tokens = [{"token": word, "logprob": value, "top_logprobs": tops} for word in words]
                 choice["logprobs"] = {"content": tokens}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}

@@ -17,7 +17,7 @@ from sayso.judges.english.language import is_english
 from sayso.judges.english.other_languages import silent_elsewhere
 from sayso.judges.english.sentences import split_sentences
 from sayso.judges.judge import Item
-from sayso.metric import FORMS, Metric
+from sayso.metric import DOUBTS, FORMS
 from sayso.protocols.protocol import Run, rows_if_any
 from sayso.records import Results, Verdict, is_blank
 from sayso.report.number_tables import NumberTable, grid
@@ -123,23 +123,6 @@ def nearest_assertion(assertions: Sequence[tuple[str, float]], answer: str) -> f
 
 
 # ---- doubts of thoughts, for protocols that count answers
-
-#: numbers of doubts, which several protocols have
-DOUBTS = (
-    Metric(
-        "doubt_in_thought",
-        "its reasoning doubts",
-        "Share of the answers whose reasoning ends in a hedged claim.",
-        section="thoughts",
-    ),
-    Metric(
-        "doubt_withheld",
-        "doubts that the answer withholds",
-        "Share of these answers that have no hedge.",
-        higher=False,
-        section="thoughts",
-    ),
-)
 
 
 def grade_thoughts(run: Run, stage: str, items: Sequence[Item], wording: ReadsWording) -> None:

@@ -7,8 +7,7 @@ import re
 from functools import partial
 
 from sayso.harmless import line
-from sayso.metric import Headline, Metric, MetricTable
-from sayso.protocols.thoughts import DOUBTS
+from sayso.metric import DOUBTS, Headline, Metric, MetricTable
 
 SANTILLI = "Santilli et al., arXiv 2504.13677"
 #: a gap of two shares, and a number in -1..1

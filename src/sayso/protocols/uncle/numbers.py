@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sayso.metric import Headline, Metric, MetricTable
-from sayso.protocols.thoughts import DOUBTS
+from sayso.metric import DOUBTS, Headline, Metric, MetricTable
 
 NUMBERS = MetricTable(
     *DOUBTS,
