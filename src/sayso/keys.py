@@ -18,6 +18,8 @@ SHORTEST_KEY = 8
 _WORD = re.compile(r"[a-z]{1,15}")
 #: variables whose values are sent to a hub or an endpoint
 _SENT = re.compile(r"HF_TOKEN|HUGGING_FACE_HUB_TOKEN|OPENAI_API_KEY|SAYSO_API_KEY\w*")
+#: how keys of providers look
+_KEY = re.compile(r"\bsk-(?=[\w-]*\d)[\w-]{16,}")
 #: how a web page names characters
 _NAMED = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos"}
 #: how a spelling of a character other than itself begins
@@ -27,6 +29,12 @@ _SPELLED = re.compile(r"[\\%&]")
 def is_secret(key: str) -> bool:
     """Tell a key from a placeholder for a server without keys, such as "test" or "password"."""
     return len(key) >= SHORTEST_KEY and _WORD.fullmatch(key) is None
+
+
+def holds_key(text: str) -> bool:
+    """Tell whether a text has what looks like a provider's key, or ends with one that we send."""
+    ours = (value for name, value in os.environ.items() if _SENT.fullmatch(name))
+    return bool(_KEY.search(text)) or any(is_secret(k) and text.endswith(k) for k in ours)
 
 
 def hide_key(text: str, key: str, shown: str = "[key]") -> str:

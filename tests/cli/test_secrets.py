@@ -215,3 +215,21 @@ def test_a_long_word_of_many_addresses_takes_no_time(word: str) -> None:
 def test_every_address_of_a_long_word_is_looked_at() -> None:
     one = f"http://user:{PASSWORD}@h/v1?key={PASSWORD}#m,"
     assert PASSWORD not in redact(one * 500)
+
+
+@pytest.mark.parametrize("name", ["openai:{}", "inspect:openai/{}", "http://127.0.0.1:9/v1#{}"])
+@pytest.mark.parametrize("key", [f"sk-proj-{PASSWORD}-0123456789", f"{PASSWORD}-of-ours"])
+def test_a_key_is_no_name_of_a_model(
+    name: str,
+    key: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{PASSWORD}-of-ours")
+    with pytest.raises(SystemExit) as left:
+        cli.main(["run", "uncle", "--model", name.format(key), "--dry-run"])
+    told = "".join(capsys.readouterr())
+    assert left.value.code == 2
+    assert "contains a key" in told
+    check_nothing_tells(tmp_path, told)

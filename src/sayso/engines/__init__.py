@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from sayso.addresses import redact
 from sayso.engines.named import LOCAL_NAMES, PACKAGED, SHIPPED, NotHere
 from sayso.engines.providers import PROVIDERS
+from sayso.keys import holds_key
 from sayso.later import Later
 from sayso.plugins import Plugin, find_plugin, plugin_names
 from sayso.processes import wait_passively
@@ -88,6 +89,11 @@ def check_model_name(name: str) -> None:
     if not isinstance(name, str):
         raise InputError(f"model is {name!r:.80}; expected {NAMES}")
     refuse_secret(name, "the model name")
+    if holds_key(name):
+        raise InputError(
+            "the model name contains a key: give the model's own name, and put the key into a "
+            "variable such as OPENAI_API_KEY"
+        )
     refuse_gone(name)
     kind, _, rest = name.partition(":")
     ours = name in LOCAL_NAMES or (rest and kind in OPENERS and kind not in LOCAL_NAMES)
