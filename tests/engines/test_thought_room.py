@@ -99,6 +99,15 @@ def ask_all(folder: Path, server: BadServer, requests: list[Request]) -> list[Ge
 ASKED = [ask(f"Who wrote book {n}?", max_tokens=256, temperature=0) for n in range(40)]
 
 
+def test_a_level_of_thinking_that_nothing_shows_is_told(tmp_path: Path) -> None:
+    for folder, thinks in ((tmp_path / "no", None), (tmp_path / "yes", lambda body: 200)):
+        folder.mkdir()
+        with thinking(0, thinks=thinks, thought="field" if thinks else "") as server:
+            cli.execute(command(folder, server, "--thinking", "low"))
+        told = " ".join(RunFolder.open(folder / "run").read_manifest().cautions)
+        assert ("Thinking low was asked for, but none" in told) == (thinks is None)
+
+
 def test_a_run_that_goes_on_begins_with_its_room(tmp_path: Path) -> None:
     with thinking(3000) as server:
         first = ask_all(tmp_path, server, ASKED[:6])

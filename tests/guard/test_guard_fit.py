@@ -94,6 +94,9 @@ def test_a_limit_is_written_and_its_promise_says_by_whom(
     )
     assert guard["withdrawn"] is None
     assert guard["needs"] == ["logprobs"]
+    Guard.load(tmp_path / "guard.json").withdraw("the model changed")
+    assert cli.execute(command) == 0
+    assert "the model changed): fit it on answers" in " ".join(capsys.readouterr().err.split())
     # the guard decides as the labels did
     loaded = Guard.load(tmp_path / "guard.json")
     given = [

@@ -213,10 +213,13 @@ def test_a_list_of_levels_of_thinking_makes_a_row_of_each(tmp_path: Path) -> Non
     found = of_grid(grid, run_grid(grid), resamples=100)
     assert not [o.reason for o in found.outcomes if o.reason]
     assert found.numbers("selective")
-    known = read_grid({**spec, "protocols": ["uncle"]}).cells
+    grid = read_grid({**spec, "protocols": ["uncle"]})
+    known = grid.cells
     assert [c.job.options.known_from for c in known if c.model.startswith("m ·")] == [
         "self", str(known[0].path),
     ]  # fmt: skip
+    notes = of_grid(grid, run_grid(grid), resamples=100).notes("uncle")
+    assert any("m · thinking low is judged by the facts that m · thinking off" in n for n in notes)
     spec["models"][0]["thinking"] = ["low", "low"]
     with pytest.raises(InputError, match="two levels of thinking"):
         read_grid(spec)

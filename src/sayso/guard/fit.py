@@ -6,6 +6,7 @@ answering nothing.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 from collections.abc import Mapping, Sequence
@@ -112,7 +113,7 @@ def fit_guard(
         needed=_needed(levels, alpha, delta),
         labeled=labeled,
         choices=choices,
-        notices=[*labeled.notices, *_shared_notices(labeled)],
+        notices=[*labeled.notices, *_shared_notices(labeled), *_withdrawn(place)],
     )
     if result.answer != "limit":
         if not place.exists():
@@ -171,6 +172,17 @@ def _place_of(source: Path, choices: GuardChoices, golds: Path | None) -> Path:
                 "pass --force to replace it"
             ) from None
     return place
+
+
+def _withdrawn(place: Path) -> list[str]:
+    """Return a notice where the guard there was withdrawn: older answers do not show the change."""
+    with contextlib.suppress(InputError):
+        if (gone := guard_in(place).withdrawn) is not None:
+            return [
+                f"{place} was withdrawn on {line(gone.when, 40)} ({line(gone.why, 200)}): fit it "
+                "on answers that the model gave since (run again with --fresh and another --out)"
+            ]
+    return []
 
 
 class LabeledUnits(NamedTuple):

@@ -23,6 +23,7 @@ from sayso.engines import brought_model
 from sayso.engines.prices import LOCAL, Price
 from sayso.engines.room import MOST as MOST_ROOM
 from sayso.engines.room import THINKS, thought_tokens
+from sayso.harmless import line
 from sayso.judges.cascade import CascadeJudge
 from sayso.metrics.intervals import student_quantile
 from sayso.options import as_typed, replace
@@ -255,7 +256,7 @@ def estimate_job(
         told = [purposes_text(job, opened.data), f"data {opened.data.name}, {size_of(opened.data)}"]
         told += opened.data.notices
         if job.system:
-            told.append(f"The system prompt {str(job.system)!r:.60} goes with every request.")
+            told.append(f"The system prompt {line(str(job.system), 60)!r} goes with every request.")
         return msgspec.structs.replace(
             plan,
             stages=stages,
@@ -467,7 +468,7 @@ def _ranges(open_judge: OpenJudge, scale: float) -> list[str]:
     if judge is not None and not judge.capabilities.json_schema:
         notes += [UNKNOWN_FORM] if holds_to_schema(judge, learn=False) is None else []
     if scale > 1:
-        notes.append(f"What depends on answers was rehearsed for {SAMPLED} of the entities.")
+        notes.append(f"Requests that depend on answers: estimated from {SAMPLED} of the entities.")
     if isinstance(open_judge.judge, CascadeJudge):
         notes.append(
             "The judge's model is asked only where the rules are not certain; the range "

@@ -373,8 +373,9 @@ def _execute(opened: OpenJob, manifest: Manifest, folder: Path) -> Result:
     unread = run.end()
     if job.recorded is not None:
         keep_beside(run, job.recorded, job.judge)
+    of_model = (*checked.cautions, *model.cautions, *run.unthinking())
     found = measure_finished(
-        run, job.plan, job.settings, of_model=(*checked.cautions, *model.cautions),
+        run, job.plan, job.settings, of_model=of_model,
         of_judge=unread, foreign=foreign, draws_vary=model.capabilities.draws_vary,
     )  # fmt: skip
     finished = run.finish(

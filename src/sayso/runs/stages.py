@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from sayso.engines.engine import Engine
+from sayso.engines.room import thought_tokens
 from sayso.judges.judge import Item, Judge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.progress import Progress, Silent
@@ -110,6 +111,8 @@ class FolderRun:
         #: by signature of the judge
         self.verdict_counts: dict[str, VerdictCounts] = {}
         self._new = self._answered = False
+        #: answers that show a thought, and all of them
+        self._thoughts: Counter[bool] = Counter()
         self._made: dict[Hashable, object] = {}
 
     @property
@@ -145,6 +148,8 @@ class FolderRun:
                 self._note_missing(stage, rows)
                 self.notices += [f"{stage}: {said}" for said in mixed_sampling(rows)]
         answers = [row for rows in tables.values() for row in rows]
+        self._thoughts[True] += sum(thought_tokens(g) > 0 for g in answers)
+        self._thoughts[False] += len(answers)
         if not self._answered:
             check_answered(model.name, answers)
             self._answered = bool(answers)
@@ -259,6 +264,16 @@ class FolderRun:
         self.folder = RunFolder(self.folder.path)
         self._made.clear()
         return unread_run_cautions(counts)
+
+    def unthinking(self) -> list[str]:
+        """Return the caution of a run that asked for thoughts, where no answer shows one."""
+        level = self.manifest.settings.get("thinking")
+        if level in (None, "off") or self._thoughts[True] or not self._thoughts[False]:
+            return []
+        return [
+            f"Thinking {level} was asked for, but none of {self._thoughts[False]:,} answers shows "
+            "any: the model, or its server, may ignore it."
+        ]
 
     def finish(self, **known: Any) -> Manifest:
         """Write and return the manifest of a run that is finished, with what is known by now."""

@@ -160,11 +160,13 @@ def study_notes(columns: Sequence[Sequence[ComparedRun]]) -> list[str]:
 def borrowed(runs: Sequence[ComparedRun]) -> tuple[bool, str]:
     """Return whether all runs know the same facts by construction, and whose knowledge it is."""
     probes = {one.name: _probes(one) for one in runs}
-    own = {probes[one.name]: _short(one) for one in runs if not _borrows(one)}
+    lenders = [one for one in runs if not _borrows(one)]
     borrowers: dict[str, list[str]] = {}
     for one in filter(_borrows, runs):
-        base = own.get(probes[one.name], one.manifest.model_base or "their base model")
-        borrowers.setdefault(base, []).append(_short(one))
+        alike = [own for own in lenders if probes[own.name] == probes[one.name]]
+        itself = [o for o in alike if o.manifest.model_identity == one.manifest.model_identity]
+        if base := next(map(_short, itself or alike), _base(one)):
+            borrowers.setdefault(base, []).append(_short(one))
     parts = [
         f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} judged by the facts that "
         f"{base} knows, so they know the same share by construction"
@@ -179,11 +181,18 @@ def _probes(one: ComparedRun) -> str:
 
 
 def _borrows(one: ComparedRun) -> bool:
-    """Tell whether another model's probes decide: not those of the same model, asked otherwise."""
-    same = one.manifest.model_identity.startswith(one.manifest.model_base or "\0")
-    return one.settings.known_from != "self" and not same
+    return one.settings.known_from != "self"
+
+
+def _base(one: ComparedRun) -> str:
+    """Return whose probes decide, if no run has them: "" for the same model, asked otherwise."""
+    base = one.manifest.model_base
+    same = one.manifest.model_identity.startswith(base or "\0")
+    return "" if same else base or "their base model"
 
 
 def _short(one: ComparedRun) -> str:
-    """Return the name of a run's model without its version."""
-    return one.manifest.shown_model.partition("@")[0]
+    """Return the name of a run's model without its version, and how it was told to think."""
+    level = one.manifest.settings.get("thinking")
+    name = one.manifest.shown_model.partition("@")[0]
+    return f"{name} · thinking {level}" if level else name
