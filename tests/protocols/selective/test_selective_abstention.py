@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from rich.console import Console
 
 import sayso
 from sayso import cli
 from sayso.engines.scripted import ScriptedEngine
+from sayso.guard.choices import Selection
+from sayso.guard.labeled import labeled_answers
 from sayso.judges.judge import Item
 from sayso.protocols import selective
 from sayso.protocols.passages import other_passages
@@ -96,6 +99,10 @@ def test_seven_questions_by_hand(tmp_path: Path) -> None:
         assert (found.numerator, found.denominator) == share
     counts = ("right", 2, 0), ("wrong", 1, 1), ("declined", 1, 2), ("hedged_right", 0, 0)
     assert _counts(result) == {did: both for did, *both in counts} | {"asked": [4, 3]}
+    # the baseline of a guard, length, is of every answer that states a value
+    labeled = labeled_answers(result.path, Selection())
+    assert len(labeled.scores["length_words"]) == 4
+    assert not np.isnan(labeled.scores["length_words"]).any()
     # right: London, Lima; wrong: Paris, and Madrid where there is no answer; three are silent
     assert result.get("right_minus_wrong", RULES).value == pytest.approx((2 - 2) / 7)
 

@@ -386,10 +386,13 @@ def _word_metrics(facts: list[_FactRow]) -> tuple[dict[str, Floats], Floats, Flo
     values = {name: np.full(len(facts), np.nan) for name in LEXICAL}
     words, reference_words = np.full(len(facts), np.nan), np.full(len(facts), np.nan)
     for row, fact in enumerate(facts):
-        if fact.text is None or not fact.question.golds:
+        if fact.text is None:
+            continue
+        words[row] = len(fact.text.split())
+        if not fact.question.golds:
             continue
         texts = reference_texts(fact.question.golds)
-        words[row], reference_words[row] = len(fact.text.split()), len(texts[0].split())
+        reference_words[row] = len(texts[0].split())
         for name, metric in LEXICAL.items():
             values[name][row] = metric(texts, fact.text)
     return values, words, reference_words
