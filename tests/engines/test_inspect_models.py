@@ -82,7 +82,7 @@ def test_every_setting_goes_out_and_everything_comes_back(looped: Open) -> None:
     assert 0 < body.pop("seed") < 2**31
     assert body == {
         "model": "bad", "messages": [system, user], "temperature": 0.7, "top_p": 0.9,
-        "max_tokens": 200, "stop": ["§"], "logprobs": True, "top_logprobs": 2,
+        "max_tokens": 200, "stop": ["§"], "logprobs": True, "top_logprobs": 10,
         "reasoning_effort": "low",
     }  # fmt: skip
     assert set(found.overrides) == {"top_k: not sent", "enable_thinking: not sent"}

@@ -283,7 +283,7 @@ def test_settings_change_the_options_that_were_given(tmp_path: Path) -> None:
         ({"k": 3}, r"'k' is unknown; did you mean probe\.k\?"),
         ({"temperature": 0.5}, r"did you mean probe\.temperature or answer\.temperature\?"),
         ({"probe": 3}, r"'probe' is unknown; did you mean probe\.k, probe\.temperature, .* or"),
-        ({"probe": {"n": 3}}, r"'probe\.n' is unknown; did you mean probe\.k"),
+        ({"probe": {"n": 3}}, r"'probe\.n' is unknown; did you mean probe\."),
         ({"answer.short_token": 3}, r"did you mean answer\.short_tokens\?"),
         ({"answer-short-tokens": 3}, r"did you mean answer\.short_tokens\?"),
         ({"resample": 100}, r"did you mean resamples\?"),

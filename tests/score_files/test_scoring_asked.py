@@ -115,15 +115,16 @@ def test_scores_worked_out_by_hand_and_requests_counted(tmp_path: Path) -> None:
     assert "verbalized_two_step" not in back[1]
     assert "could not be read" in back[1]["score_problems"]["verbalized_two_step"]
     assert "the answer is empty" in back[2]["score_problems"]["p_true_sampled"]
-    # two answers, seven requests each; unread: one confidence, one draw of five of each answer
-    assert found.asked == {"requests": 14, "failed": 0, "unread": 3, "cached": 0}
-    assert any("14 requests" in n and "3 replies could not" in n for n in found.notices)
+    # two answers, eight requests each; unread: one confidence, one draw of five of each answer, and
+    # the first token, of which this model lists no alternatives
+    assert found.asked == {"requests": 16, "failed": 0, "unread": 5, "cached": 0}
+    assert any("16 requests" in n and "5 replies could not" in n for n in found.notices)
     assert sum(request.temperature == 0 for request in engine.requests) == 4
     assert "ask#p" in found.signature
     # what was asked is not asked again
     again = score_file(tmp_path / "a.jsonl", model=engine, ask=True)
-    assert len(engine.requests) == 14
-    assert again.asked["cached"] == 14
+    assert len(engine.requests) == 16
+    assert again.asked["cached"] == 16
     assert again.values == found.values
 
 
@@ -156,7 +157,7 @@ def test_an_answer_that_orders_a_confidence_does_not_get_it() -> None:
 
 def test_a_request_that_fails_is_no_confidence(tmp_path: Path) -> None:
     found = score_file(_lines(tmp_path / "a.jsonl", ROWS), model=ScriptedEngine({}), ask=True)
-    assert found.asked["failed"] == 14
+    assert found.asked["failed"] == 16
     assert "no reply" in found.missing["verbalized_two_step"]
     assert "no readable reply" in found.missing["p_true_sampled"]
 

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import mean
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -666,7 +667,10 @@ def test_flags_say_where_every_cell_computes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     priced: list[Any] = []
-    monkeypatch.setattr("sayso.cli.studying._price", lambda grid, as_json: priced.append(grid))
+    unpaid = SimpleNamespace(total=SimpleNamespace(dollars=None))
+    monkeypatch.setattr(
+        "sayso.cli.studying._price", lambda grid, flags: priced.append(grid) or unpaid
+    )
     (tmp_path / "one.yaml").write_text("models: [builtin]\nprotocols: [uncle]\njobs: 3\n")
     argv = ["study", str(tmp_path / "one.yaml"), "--dry-run"]
     more = [

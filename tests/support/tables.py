@@ -31,7 +31,7 @@ def tabled(test: Callable[..., None]) -> Any:
     rows = rows_of(test)
     names = [name for name in rows[0] if name not in (TEST, REMARK, MISREAD)]
     for name in names:
-        make = MADE.get(test.__annotations__[name])
+        make = MADE.get(test.__annotations__.get(name, ""))
         rows = [row | {name: make(row[name])} for row in rows] if make else rows
     values = [pytest.param(*(row[name] for name in names), marks=_marks(row)) for row in rows]
     return pytest.mark.parametrize(names, values)(test)

@@ -22,7 +22,7 @@ FIRST = 4
 TWICE = 0.1
 #: names of models that think unless they are told not to
 THINKS = re.compile(
-    r"gpt-5|gpt-oss|\bo[134]\b|deepseek-(?:r1|reasoner)|qwq|qwen3(?!.*instruct|.*coder)|thinking|"
+    r"gpt-5|gpt-oss|\bo[134]\b|deepseek-(?:r1|reasoner)|qwq|qwen3(?!.{0,40}(?:instruct|coder))|thinking|"
     r"reasoning|magistral|gemini-(?:2\.5|3)|grok-4|glm-4\.[5-9]|minimax-m|smollm3",
     re.IGNORECASE,
 )
