@@ -19,7 +19,7 @@ _WORD = re.compile(r"[a-z]{1,15}")
 #: variables whose values are sent to a hub or an endpoint
 _SENT = re.compile(r"HF_TOKEN|HUGGING_FACE_HUB_TOKEN|OPENAI_API_KEY|SAYSO_API_KEY\w*")
 #: how keys of providers look
-_KEY = re.compile(r"\bsk-(?=[\w-]*\d)[\w-]{16,}")
+_KEY = re.compile(r"\bsk-(?=[\w-]{0,200}\d)[\w-]{16,200}")
 #: how a web page names characters
 _NAMED = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos"}
 #: how a spelling of a character other than itself begins
