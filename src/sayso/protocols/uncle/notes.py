@@ -181,7 +181,7 @@ def _probes(one: ComparedRun) -> str:
 
 
 def _borrows(one: ComparedRun) -> bool:
-    return one.settings.known_from != "self"
+    return bool(one.settings.known_from != "self")
 
 
 def _base(one: ComparedRun) -> str:
