@@ -37,7 +37,7 @@ from sayso.runs.freshness.same_model import probes
 from sayso.runs.job import Job, OpenJob, one_period, unused_prompts, world_caution
 from sayso.runs.judge import CheckedJudge, OpenJudge, holds_to_schema, judging_model
 from sayso.runs.recorded import RecordedEngine, answers_of
-from sayso.runs.rehearsal import Rehearsal, rehearse
+from sayso.runs.rehearsal import Asked, Rehearsal, rehearse
 from sayso.runs.run import (
     check_folders,
     open_job,
@@ -302,13 +302,18 @@ def estimate_walk(
     job, seen = of.job, set() if seen is None else seen
     keys: list[bytes] = []
     replies: dict[bytes, Generation] = {}
-    stages: list[StageEstimate] = []
+    first: dict[str, Asked] = {}
     before = set(seen)
     if job.model:
         keys = [request_key(ask.request, of.model.identity) for ask in asks]
         replies = {key: one.reply for key, one in of.model.usable(keys).items()}
         replies |= dict(zip(keys, recorded, strict=False))
-        stages = list(_model_stages(of.model.price, asks, keys, replies, seen))
+        for ask, key in zip(asks, keys, strict=True):
+            stage = first.setdefault(ask.stage, {})
+            if key not in seen:  # a request counts where it stands first
+                seen.add(key)
+                stage[key] = ask.request, replies.get(key)
+    stages = [_stage("model", name, [asked], of.model.price) for name, asked in first.items()]
     held = zip(asks, keys, strict=True) if keys else ()
     known = [(ask.request, replies[key]) for ask, key in held if key in replies]
     runs = rehearse(of, lambda limit: means(known, limit).characters, before, steps)
@@ -383,32 +388,50 @@ def _rehearsed_stages(
     """
     fewest, most = runs
     for who, name in {**most.stages, **fewest.stages}:
-        ends = []
-        kept: set[bytes] = set()
-        for run, times in ((fewest, 1), (most, calls if who == "judge" else 1)):
-            asked = {k: a for k, a in run.stages.get((who, name), {}).items() if k not in first}
-            kept |= {key for key, (_, reply) in asked.items() if reply is not None}
-            known = [(request, reply) for request, reply in asked.values() if reply is not None]
-            todo = [request for request, reply in asked.values() if reply is None]
-            shortest = SHORTEST if who == "model" else JUDGE_SHORTEST
-            spent = [request_tokens([r], means(known, r.max_tokens, shortest)) for r in todo]
-            prompt, completion = (
-                Range(*(sum(s[n][end] for s in spent) * scale * times for end in (0, 1)))
-                for n in (0, 1)
-            )
-            number = (len(known) + len(todo) * times) * scale
-            ends.append((number, prompt, completion))
-        if not any(number for number, *_ in ends):
-            continue
-        numbers, prompts, completions = zip(*ends, strict=True)
-        engine = most.engines[who]
-        goes_on = any(not first.isdisjoint(run.stages.get((who, name), ())) for run in runs)
-        yield make_stage(
-            who, f"further {name}" if goes_on else name,
-            Range(min(numbers), max(numbers)), round(len(kept) * scale),
-            (_span(prompts), _span(completions)), engine.price,
-            "answers" if kept else "assumption",
-        )  # fmt: skip
+        every = [run.stages.get((who, name), {}) for run in runs]
+        rest = [{k: a for k, a in asked.items() if k not in first} for asked in every]
+        if any(rest):
+            goes_on = any(not first.isdisjoint(asked) for asked in every)
+            title, price = f"further {name}" if goes_on else name, most.engines[who].price
+            yield _stage(who, title, rest, price, scale, calls if who == "judge" else 1)
+
+
+def _stage(
+    who: str,
+    name: str,
+    ends: Sequence[Asked],
+    price: Price | None,
+    scale: float = 1.0,
+    calls: int = 1,
+) -> StageEstimate:
+    """Return what a stage asks at the least and at the most, the ``ends``; or exactly, if one.
+
+    Requests count ``scale`` times; at the most, each takes so many ``calls``.
+    """
+    kept: set[bytes] = set()
+    by: Basis = "answers"
+    numbers, prompts, completions = list[float](), list[Range](), list[Range]()
+    for asked, times in zip(ends, (1, calls), strict=False):
+        known = [(request, reply) for request, reply in asked.values() if reply is not None]
+        kept |= {key for key, (_, reply) in asked.items() if reply is not None}
+        todo: dict[int, list[Request]] = {}
+        for request, reply in asked.values():
+            if reply is None:
+                todo.setdefault(request.max_tokens, []).append(request)
+        number, prompt, completion = len(known), NONE, NONE
+        for limit, some in todo.items():
+            mean = means(known, limit, SHORTEST if who == "model" else JUDGE_SHORTEST)
+            by = "assumption" if mean.by == "assumption" else by
+            more = request_tokens(some, mean)
+            number += len(some) * times
+            prompt, completion = prompt.plus(more[0]), completion.plus(more[1])
+        numbers.append(number * scale)
+        prompts.append(prompt.times(scale * times))
+        completions.append(completion.times(scale * times))
+    return make_stage(
+        who, name, Range(min(numbers), max(numbers)), round(len(kept) * scale),
+        (_span(prompts), _span(completions)), price, by,
+    )  # fmt: skip
 
 
 def _span(ranges: Sequence[Range]) -> Range:
@@ -548,37 +571,6 @@ def _label(price: Price | None, option: str, model: object) -> str:
     if price is None:
         return f"unknown (give {as_typed(option, 'IN,OUT')})"
     return LOCAL_LABEL if price == LOCAL else price.label
-
-
-def _model_stages(
-    price: Price | None,
-    asks: Sequence[Ask],
-    keys: Sequence[bytes],
-    replies: dict[bytes, Generation],
-    seen: set[bytes],
-) -> Iterator[StageEstimate]:
-    """Yield what each stage asks of the subject; a request counts where it stands first."""
-    stages: dict[str, dict[bytes, Request]] = {}
-    for ask, key in zip(asks, keys, strict=True):
-        stages.setdefault(ask.stage, {})
-        if key not in seen:
-            seen.add(key)
-            stages[ask.stage][key] = ask.request
-    for name, requests in stages.items():
-        known = [(q, replies[key]) for key, q in requests.items() if key in replies]
-        prompt, completion = NONE, NONE
-        by: Basis = "answers"
-        todo: dict[int, list[Request]] = {}
-        for key, request in requests.items():
-            if key not in replies:
-                todo.setdefault(request.max_tokens, []).append(request)
-        for limit, some in todo.items():
-            mean = means(known, limit)
-            more = request_tokens(some, mean)
-            prompt, completion = prompt.plus(more[0]), completion.plus(more[1])
-            by = mean.by
-        number = Range(len(requests), len(requests))
-        yield make_stage("model", name, number, len(known), (prompt, completion), price, by)
 
 
 def still_asked(stages: Iterable[StageEstimate]) -> Range:

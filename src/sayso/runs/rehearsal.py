@@ -43,6 +43,8 @@ from sayso.storage.cache import Cache
 from sayso.storage.run_folder import ArrayHead, RunFolder
 
 Extent = Literal["fewest", "most"]
+#: requests by their keys, with their replies, where the cache holds one
+Asked = dict[bytes, tuple[Request, Generation | None]]
 
 #: the override of an answer that a rehearsal made up
 MADE_UP = "made up"
@@ -215,8 +217,7 @@ class Rehearsal(FolderRun):
     ) -> None:
         self.extent, self.rehearses = extent, "known"
         self.stage = ""
-        #: requests with their replies, where the cache holds one
-        self.stages: dict[tuple[str, str], dict[bytes, tuple[Request, Generation | None]]] = {}
+        self.stages: dict[tuple[str, str], Asked] = {}
         #: what requests to the subject are for, by their keys
         self.asks: dict[bytes, Ask] = {}
         self.reads: Counter[tuple[str, str]] = Counter()
