@@ -26,12 +26,11 @@ import os
 import re
 import sys
 import tempfile
-import threading
 import time
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +41,7 @@ from sayso.engines.hf.engine import HfEngine
 from sayso.engines.local.engine import LocalEngine
 from sayso.records import Generation, Request, ask, request_key
 from sayso.storage.run_folder import RunFolder
+from support.endpoint import endpoint
 from support.judge_world import Block, shown, truthful, written
 from support.row_author import fields_of
 
@@ -123,44 +123,15 @@ def answer(prompt: str) -> str:
     return written(seen, blocks)
 
 
-@contextlib.contextmanager
-def endpoint(asked: Counter[str]) -> Iterator[str]:
-    """Serve every model name, and count calls by name."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            prompt = str(body["messages"][-1]["content"])
-            if prompt.startswith(PROBE):
-                text = "Tea, I think."
-            else:
-                asked[str(body["model"])] += 1
-                text = answer(prompt)
-            usage = {"prompt_tokens": len(prompt) // 4, "completion_tokens": len(text) // 4}
-            message = {"role": "assistant", "content": text}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            self._send({"id": "1", "model": body["model"], "choices": [choice], "usage": usage})
-
-        def do_GET(self) -> None:
-            self._send({"object": "list", "data": []})
-
-        def _send(self, value: object) -> None:
-            sent = json.dumps(value).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
+def counting(asked: Counter[str], body: dict[str, Any]) -> tuple[dict[str, str], dict[str, int]]:
+    """Answer for every model name, and count calls by name."""
+    prompt = str(body["messages"][-1]["content"])
+    text = "Tea, I think."
+    if not prompt.startswith(PROBE):
+        asked[str(body["model"])] += 1
+        text = answer(prompt)
+    usage = {"prompt_tokens": len(prompt) // 4, "completion_tokens": len(text) // 4}
+    return {"content": text}, usage
 
 
 @contextlib.contextmanager
@@ -310,7 +281,8 @@ def sayso(*words: str) -> str:
 def tried(command: str, limit: int) -> Outcome:
     """Plan a variant, run it, and plan it again."""
     asked: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder, endpoint(asked) as url, metered(asked):
+    served = endpoint(partial(counting, asked))
+    with tempfile.TemporaryDirectory() as folder, served as url, metered(asked):
         own = ["--limit", str(limit), "--out", f"{folder}/out", "--cache", f"{folder}/cache"]
         words = [*command.replace("{url}", url).split(), *own]
         began = time.process_time()

@@ -26,13 +26,14 @@ import tempfile
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
 import sayso
 from sayso import cli
+from support.endpoint import endpoint
 
 #: what is run, in turn: protocol and settings
 RUNS: tuple[tuple[str, dict[str, str | int]], ...] = (
@@ -58,7 +59,7 @@ class Bill:
         self.asked: Counter[str] = Counter()
         self.lock = threading.Lock()
 
-    def answer(self, body: dict[str, Any]) -> tuple[str, str, dict[str, int]]:
+    def answer(self, body: dict[str, Any]) -> tuple[dict[str, str], dict[str, int]]:
         """Return a thought, an answer and its usage, and bill both."""
         prompt = "\n".join(str(m["content"]) for m in body["messages"])
         named = [name for name in self.entities if name in prompt]
@@ -74,41 +75,7 @@ class Bill:
         with self.lock:
             billed = zip(PRICE, usage.values(), strict=True)
             self.dollars += sum(price * count for price, count in billed)
-        return "so", text, usage
-
-
-@contextlib.contextmanager
-def server(bill: Bill) -> Iterator[str]:
-    """Serve a model that thinks, one answer a call, and bills every one."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            thought, text, usage = bill.answer(body)
-            message = {"role": "assistant", "content": text, "reasoning_content": thought}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            self._send({"id": "1", "model": "m", "choices": [choice], "usage": usage})
-
-        def do_GET(self) -> None:
-            self._send({"object": "list", "data": []})
-
-        def _send(self, value: object) -> None:
-            sent = json.dumps(value).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
-
-    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=running.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{running.server_port}/v1"
-    finally:
-        running.shutdown()
+        return {"content": text, "reasoning_content": "so"}, usage
 
 
 def run_command(*words: str) -> str:
@@ -161,7 +128,7 @@ def tried(number: int, limit: int, pilot: int) -> Row:
     protocol, chosen = RUNS[number % len(RUNS)]
     spread, rows = SPREADS[number % len(SPREADS)], table(limit)
     bill = Bill(number, spread, sorted({row["entity"] for row in rows}))
-    with tempfile.TemporaryDirectory() as folder, server(bill) as url:
+    with tempfile.TemporaryDirectory() as folder, endpoint(bill.answer) as url:
         file = Path(folder) / "people.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         settings = {"resamples": 100, **chosen}

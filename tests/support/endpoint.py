@@ -13,33 +13,32 @@ from typing import Any
 
 @contextmanager
 def endpoint(
-    say: Callable[[dict[str, Any]], str],
+    say: Callable[[dict[str, Any]], str | tuple[dict[str, str], dict[str, int]]],
     logprob: Callable[[dict[str, Any]], float] | None = None,
     others: Sequence[tuple[str, float]] = (),
 ) -> Iterator[str]:
     """Serve a model that answers with ``say`` of a request's body, and return its address.
 
-    With ``logprob`` each word of the answer is a token of the log-probability that it returns, at
+    What it says is a text, or the fields of a message and its usage. With ``logprob`` each word of the answer is a token of the log-probability that it returns, at
     the place of which ``others`` are the likeliest tokens.
     """
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            choice = {
-                "index": 0,
-                "message": {"role": "assistant", "content": say(body)},
-                "finish_reason": "stop",
-            }
+            said = say(body)
+            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+            fields, usage = ({"content": said}, usage) if isinstance(said, str) else said
+            message = {"role": "assistant", **fields}
+            choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": "stop"}
             if logprob is not None and body.get("logprobs"):
-                words = re.findall(r"\s*\S+", choice["message"]["content"])  # type: ignore[index]
+                words = re.findall(r"\s*\S+", message["content"])
                 value = logprob(body)
                 tops = [
                     {"token": t, "logprob": p} for t, p in others[: body.get("top_logprobs", 0)]
                 ]
                 tokens = [{"token": word, "logprob": value, "top_logprobs": tops} for word in words]
                 choice["logprobs"] = {"content": tokens}
-            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             sent = json.dumps(
                 {"id": "1", "object": "chat.completion", "created": 0, "model": "m",
                  "choices": [choice], "usage": usage}
