@@ -95,8 +95,14 @@ class Metric(msgspec.Struct, frozen=True):
         return self.meaning or f"{self.label[:1].upper()}{self.label[1:]}."
 
 
-#: a number that counts things: whole, from 0
+#: kinds of numbers besides shares: whole ones and others, from 0; fractions of 1 that are no share;
+#: gaps of two shares; numbers in -1..1, and those without ends
 Count = partial(Metric, notation="count", limits=(0.0, math.inf))
+Positive = partial(Metric, notation="plain", limits=(0.0, math.inf))
+Fraction = partial(Metric, notation="fraction")
+Gap = partial(Metric, notation="gap", higher=True, limits=(-1.0, 1.0))
+Signed = partial(Metric, notation="signed", limits=(-1.0, 1.0))
+Unbounded = partial(Metric, notation="signed", limits=None)
 #: doubts of the reasoning before answers, which several protocols count
 DOUBTS = (
     Metric(

@@ -7,7 +7,6 @@ asked and nothing in its folder changes.
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
@@ -37,7 +36,7 @@ from sayso.assertions.grammar import (
 )
 from sayso.assertions.needed import sampling_error
 from sayso.harmless import line
-from sayso.metric import NOTATIONS, Count, Metric, MetricTable
+from sayso.metric import NOTATIONS, Count, Metric, MetricTable, Positive
 from sayso.metrics.cmfg import THIN
 from sayso.metrics.intervals import at_level
 from sayso.people.corrected import corrected_numbers, has_labels
@@ -67,7 +66,7 @@ FACTS = MetricTable(
     Metric("failed", "requests without an answer"),
     Count("requests", "requests"),
     Count("entities", "entities"),
-    Metric("dollars", "cost of the answers", notation="plain", limits=(0.0, math.inf)),
+    Positive("dollars", "cost of the answers"),
 )
 NOTATIONS.update({one.name: one.notation for one in FACTS.values()})
 #: how a protocol asked for a number that does not say so

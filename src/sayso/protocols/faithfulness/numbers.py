@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from sayso.metric import Count, Headline, Metric, MetricTable
+from sayso.metric import Count, Fraction, Headline, Metric, MetricTable, Signed, Unbounded
 
 YONA = "Yona et al., arXiv 2405.16908"
 NUMBERS = MetricTable(
-    Metric(
+    Unbounded(
         "skill",
         "words match the draws (0 blind, 1 perfect)",
         "How far cMFG by fact gets from the value of the same words assigned to answers at random "
         "(0) to a perfect match (1). Below 0, the words mislead.",
         symbol="skill",
-        notation="signed",
         higher=True,
         study=1,
-        limits=None,
         headline=Headline(
             what="how well their words show how sure they are",
             better="shows better in words how sure it is",
@@ -83,12 +81,10 @@ NUMBERS = MetricTable(
         "Share of the answers that make no claim, such as “I don't know”.",
         head="asserts nothing",
     ),
-    Metric(
+    Signed(
         "spearman",
         "Spearman's correlation of decisiveness and confidence",
-        notation="signed",
         higher=True,
-        limits=(-1.0, 1.0),
         head="rank correlation",
     ),
     # ---- how the bins of confidence are filled
@@ -162,26 +158,21 @@ NUMBERS = MetricTable(
         head="punts as 0",
     ),
     # ---- methods against the plain question, in the bins that all of them fill
-    Metric(
+    Unbounded(
         "skill_shared",
         "skill in the bins of confidence that all methods fill",
-        notation="signed",
         higher=True,
-        limits=None,
         head="skill",
     ),
-    Metric(
+    Unbounded(
         "skill_gain",
         "gain in skill over the plain question, in the bins that all methods fill",
-        notation="signed",
         higher=True,
-        limits=None,
         head="gain",
     ),
-    Metric(
+    Fraction(
         "skill_gain_p",
         "p of the gain in skill, corrected for the number of methods (Holm)",
-        notation="fraction",
         head="p of the gain",
     ),
     # ---- single bins
@@ -200,12 +191,10 @@ NUMBERS = MetricTable(
         "Share of the claims with high decisiveness and low confidence.",
         higher=False,
     ),
-    Metric(
+    Signed(
         "thought_minus_said",
         "decisiveness of the thought minus that of the answer",
         "Decisiveness of the last claim in the reasoning minus that of the answer, on average.",
-        notation="signed",
-        limits=(-1.0, 1.0),
         head="thought minus answer",
     ),
 )

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from functools import partial
 
 from sayso.harmless import line
-from sayso.metric import DOUBTS, Headline, Metric, MetricTable
+from sayso.metric import DOUBTS, Count, Fraction, Gap, Headline, Metric, MetricTable, Signed
 
 SANTILLI = "Santilli et al., arXiv 2504.13677"
-#: a gap of two shares, and a number in -1..1
-_GAP = partial(Metric, notation="gap", higher=True, limits=(-1.0, 1.0))
-_SIGNED = partial(Metric, notation="signed", limits=(-1.0, 1.0))
 NUMBERS = MetricTable(
     *DOUBTS,
-    _GAP(
+    Gap(
         "abstention_gap",
         "abstention gap (0 = blind)",
         "Share of the unanswerable questions that it declined, minus that of the answerable ones. "
@@ -30,7 +26,7 @@ NUMBERS = MetricTable(
             best="is best at declining only what cannot be answered",
         ),
     ),
-    _GAP(
+    Gap(
         "abstention_gap_within",
         "abstention gap within a type of question (0 = blind)",
         "The abstention gap within each type of question, averaged.",
@@ -63,7 +59,7 @@ NUMBERS = MetricTable(
             part=True,
         ),
     ),
-    _SIGNED(
+    Signed(
         "right_minus_wrong",
         "right minus wrong, declined counts 0 (Omniscience Index / 100)",
         "Share of the questions answered right, minus the share answered wrong. Below 0, never "
@@ -71,7 +67,7 @@ NUMBERS = MetricTable(
         source="Jackson et al., arXiv 2511.13029",
         higher=True,
     ),
-    _GAP(
+    Gap(
         "passage_gap",
         "share declined without the passage, minus share declined with it (0 = blind)",
         "Of the questions that were asked both with their passage and without it.",
@@ -94,7 +90,7 @@ NUMBERS = MetricTable(
         "right without the passage, from memory",
         "Share of the questions answered right without the passage.",
     ),
-    _GAP(
+    Gap(
         "other_passage_gap",
         "share declined with another passage, minus share declined with its own (0 = blind)",
         "Of the questions asked with their passage and with another one that does not say it.",
@@ -131,47 +127,40 @@ NUMBERS = MetricTable(
             best="is right most often",
         ),
     ),
-    Metric(
+    Fraction(
         "auroc_best",
         "best score, cross-fitted AUROC",
         "AUROC of the best score, chosen on other entities than it is measured on.",
-        notation="fraction",
         higher=True,
     ),
-    Metric(
+    Fraction(
         "auroc",
         "AUROC for an answer that is not right (.5 = chance)",
         "Probability that a score ranks an answer that is not right as less certain than a right "
         "one.",
         head="AUROC",
-        notation="fraction",
         higher=True,
     ),
-    Metric(
+    Fraction(
         "auroc_within",
         "AUROC for an answer that is not right, within type of fact (.5 = chance)",
         "AUROC over pairs of answers about the same type of fact.",
         head="AUROC within type",
-        notation="fraction",
         higher=True,
     ),
     # ---- what was answered
-    Metric(
+    Count(
         "answer_count",
         "answers that did this",
         "Number of answers to answerable or unanswerable questions (asked) that did something: "
         "right or wrong (committed to a right or a false value), hedged_right, hedged_wrong, "
         "hedged_other (by the hedged value), declined, nothing (stated no value), ungraded (no "
         "gold answer), unread. They sum to the questions asked.",
-        notation="count",
-        limits=(0.0, math.inf),
     ),
-    Metric(
+    Count(
         "facts",
         "facts asked about",
         "Number of answers to short questions, or of facts asked for in paragraphs.",
-        notation="count",
-        limits=(0.0, math.inf),
     ),
     Metric(
         "share_unknown",
@@ -195,14 +184,13 @@ NUMBERS = MetricTable(
         higher=True,
         limits=(-math.inf, 1.0),
     ),
-    Metric(
+    Fraction(
         "aurac",
         "area under the rejection-accuracy curve",
         "Mean accuracy of the most certain answers over shares answered from 10 % to 100 %. A "
         "blind score gets the plain accuracy.",
         symbol="AURAC",
         source="Farquhar et al. 2024",
-        notation="fraction",
         higher=True,
     ),
     Metric(
@@ -224,32 +212,30 @@ NUMBERS = MetricTable(
         higher=False,
     ),
     # ---- the length audit: a score against ROUGE-L, and against the run's judge
-    Metric(
+    Fraction(
         "audit_against_metric",
         "length audit: AUROC against ROUGE-L",
         "AUROC of a score for answers that ROUGE-L calls wrong.",
         source=SANTILLI,
-        notation="fraction",
     ),
-    Metric(
+    Fraction(
         "audit_against_truth",
         "length audit: AUROC against the judge",
         "AUROC of a score for answers that the run's judge calls wrong, on the same answers.",
         source=SANTILLI,
-        notation="fraction",
         higher=True,
     ),
-    _SIGNED(
+    Signed(
         "audit_difference",
         "length audit: AUROC against ROUGE-L minus AUROC against the judge",
         "How much ROUGE-L overstates a score. It is the sum of the next two numbers.",
     ),
-    _SIGNED(
+    Signed(
         "audit_from_length",
         "length audit: part of the difference due to length",
         "What is lost of the AUROC if ROUGE-L's false rejections are spread evenly over lengths.",
     ),
-    _SIGNED(
+    Signed(
         "audit_unexplained",
         "length audit: part of the difference that length does not explain",
         "The rest of the difference between the two AUROCs.",

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from functools import partial
-
-from sayso.metric import Headline, Metric, MetricTable
+from sayso.metric import Fraction, Headline, Metric, MetricTable, Positive, Signed, Unbounded
 
 TU = "Tu et al., arXiv 2411.15993"
-#: a difference or correlation, and a mean of counts
-Signed = partial(Metric, notation="signed", limits=(-1.0, 1.0))
-Mean = partial(Metric, notation="plain", limits=(0.0, math.inf))
 NUMBERS = MetricTable(
     Metric(
         "factscore",
@@ -44,19 +38,17 @@ NUMBERS = MetricTable(
         "texts that answer the prompt",
         "Share of the texts that are not empty and do not decline to answer.",
     ),
-    Mean(
+    Positive(
         "claims_per_answer",
         "claims per answer",
         "Mean number of claims in a text, with those that have no label.",
         study=4,
     ),
-    Metric(
+    Unbounded(
         "trend",
         "slope along the text",
         "Change of the share of supported claims from the start of a text to its end, by a "
         "regression within texts.",
-        notation="signed",
-        limits=None,
     ),
     Metric(
         "SK",
@@ -186,7 +178,7 @@ NUMBERS = MetricTable(
         source=f"{TU}, section 3",
     ),
     *(
-        Mean(
+        Positive(
             f"{kind}_per_sentence",
             f"{kind} claims per sentence",
             "Mean number in a sentence with labeled claims, in one part of the texts.",
@@ -234,12 +226,11 @@ NUMBERS = MetricTable(
         higher=False,
     ),
     # ---- scores of single claims
-    Metric(
+    Fraction(
         "auroc",
         "AUROC for an unsupported claim (.5 = chance)",
         "Probability that a score ranks an unsupported claim as less certain than a supported one, "
         "of all claims or of those in one part of the texts.",
-        notation="fraction",
         higher=True,
     ),
     # ---- the checker of claims against people

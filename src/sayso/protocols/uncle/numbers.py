@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-import math
-
-from sayso.metric import DOUBTS, Headline, Metric, MetricTable
+from sayso.metric import (
+    DOUBTS,
+    Count,
+    Fraction,
+    Gap,
+    Headline,
+    Metric,
+    MetricTable,
+    Positive,
+    Signed,
+    Unbounded,
+)
 
 NUMBERS = MetricTable(
     *DOUBTS,
@@ -40,10 +49,8 @@ NUMBERS = MetricTable(
     Metric(
         "UA",
         "hedges well placed",
-        (
-            "Share of the hedged facts that it did not know. Blind hedging scores the share of "
-            "unknown facts."
-        ),
+        "Share of the hedged facts that it did not know. Blind hedging scores the share of "
+        "unknown facts.",
         symbol="UA",
         definition="share of hedged facts that are unknown",
         source="uncertain accuracy, UNCLE section 3",
@@ -83,10 +90,8 @@ NUMBERS = MetricTable(
     Metric(
         "EA",
         "acts as it should",
-        (
-            "Share of all facts that are known and stated right, or unknown and hedged. A model "
-            "that never hedges can score high here."
-        ),
+        "Share of all facts that are known and stated right, or unknown and hedged. A model "
+        "that never hedges can score high here.",
         symbol="EA",
         definition="share of facts that are known and stated right, or unknown and hedged",
         source="expression accuracy, UNCLE section 3",
@@ -94,16 +99,13 @@ NUMBERS = MetricTable(
         section="rates",
         study=8,
     ),
-    Metric(
+    Gap(
         "J",
         "tells known from unknown",
         "UUR minus the share of known facts that it hedged. 0 for blind hedging, 1 at best.",
         symbol="J",
         definition="share of unknown facts that are hedged, minus that of known facts",
         source="Youden's J of hedging",
-        notation="gap",
-        higher=True,
-        limits=(-1.0, 1.0),
         section="rates",
         study=2,
         headline=Headline(
@@ -113,57 +115,40 @@ NUMBERS = MetricTable(
             best="admits most reliably what it does not know",
         ),
     ),
-    Metric(
+    Gap(
         "J_within",
         "J within fact type",
-        (
-            "J within each type of fact (birth date, director), averaged. Hedging every fact of a "
-            "hard type earns nothing here. Hedging every fact about an obscure entity still does."
-        ),
+        "J within each type of fact (birth date, director), averaged. Hedging every fact of a "
+        "hard type earns nothing here. Hedging every fact about an obscure entity still does.",
         head="J within",
-        notation="gap",
-        higher=True,
-        limits=(-1.0, 1.0),
         section="more",
         definition="J within fact types: hedging whole types earns nothing",
     ),
-    Metric(
+    Positive(
         "odds_ratio_within",
         "odds ratio within type",
-        (
-            "How many times higher the odds of a hedge are for an unknown fact than for a known "
-            "one (Mantel-Haenszel over types; 1 = no relation)."
-        ),
+        "How many times higher the odds of a hedge are for an unknown fact than for a known "
+        "one (Mantel-Haenszel over types; 1 = no relation).",
         head="odds ratio",
-        notation="plain",
         section="more",
-        limits=(0.0, math.inf),
         definition="odds of hedging an unknown fact over those of a known one, within type",
         higher=True,
     ),
-    Metric(
+    Unbounded(
         "log_odds_within",
         "logarithm of the odds ratio within type",
-        (
-            "Logarithm of how many times higher the odds of a hedge are for an unknown fact (0 = "
-            "no relation)."
-        ),
+        "Logarithm of how many times higher the odds of a hedge are for an unknown fact (0 = "
+        "no relation).",
         section="training",
-        notation="signed",
-        limits=None,
         higher=True,
     ),
-    Metric(
+    Unbounded(
         "skill",
         "words match the frozen draws (0 blind, 1 perfect)",
-        (
-            "How well the decisiveness of the words matches the agreement among the base model's "
-            "frozen draws."
-        ),
+        "How well the decisiveness of the words matches the agreement among the base model's "
+        "frozen draws.",
         head="skill",
         section="training",
-        notation="signed",
-        limits=None,
         definition="wording against the base model's frozen draws: 0 blind, 1 perfectly faithful",
         higher=True,
     ),
@@ -179,16 +164,12 @@ NUMBERS = MetricTable(
     Metric(
         "forced",
         "known, and right when forced to answer",
-        (
-            "Of the facts that the base model knew, the share that is right when the model must "
-            "choose one of the base model's answers."
-        ),
+        "Of the facts that the base model knew, the share that is right when the model must "
+        "choose one of the base model's answers.",
         head="forced",
         section="training",
-        definition=(
-            "share of known facts for which the most probable of the base model's committed "
-            "answers is right (short answers)"
-        ),
+        definition="share of known facts for which the most probable of the base model's committed "
+        "answers is right (short answers)",
         higher=True,
     ),
     Metric(
@@ -220,48 +201,36 @@ NUMBERS = MetricTable(
         section="more",
         higher=True,
     ),
-    Metric(
+    Positive(
         "lift_UA",
         "lift of UA",
         "UA divided by the share of unknown facts; 1 = blind hedging.",
-        notation="plain",
         section="more",
-        limits=(0.0, math.inf),
         higher=True,
     ),
     Metric(
         "hedge_precision",
         "hedge precision",
-        (
-            "Of the facts that it hedged, the share that it gets wrong when not told to express "
-            "uncertainty. Facts that it hedges even then are left out."
-        ),
+        "Of the facts that it hedged, the share that it gets wrong when not told to express "
+        "uncertainty. Facts that it hedges even then are left out.",
         section="more",
         higher=True,
     ),
-    Metric(
+    Unbounded(
         "unspoken_knowledge",
         "unspoken knowledge, at its own hedge rate",
-        (
-            "How much J would rise if it hedged its least probable answers instead, equally often "
-            "within each fact type."
-        ),
+        "How much J would rise if it hedged its least probable answers instead, equally often "
+        "within each fact type.",
         head="unspoken",
-        notation="signed",
         section="more",
-        limits=None,
-        definition=(
-            "how much J within type would rise if it hedged its least probable answers instead"
-        ),
+        definition="how much J within type would rise if it hedged its least probable answers "
+        "instead",
     ),
-    Metric(
+    Fraction(
         "auroc_incorrect_within",
         "own probabilities, within type",
-        (
-            "How well its token probabilities separate wrong from right answers within a fact type "
-            "(AUROC; 0.5 = chance)."
-        ),
-        notation="fraction",
+        "How well its token probabilities separate wrong from right answers within a fact type "
+        "(AUROC; 0.5 = chance).",
         section="more",
         higher=True,
     ),
@@ -284,21 +253,17 @@ NUMBERS = MetricTable(
         "Facts that a paragraph leaves out; counted as wrong above.",
         section="more",
     ),
-    Metric(
+    Count(
         "answer_words",
         "words per answer",
         "Median number of words of an answer. Doubt is read best in answers of few words.",
-        notation="count",
         section="more",
-        limits=(0.0, math.inf),
     ),
-    Metric(
+    Signed(
         "instruction_cost",
         "cost of the instruction",
         "How much KCR falls when the model is told to express uncertainty.",
-        notation="signed",
         section="more",
-        limits=(-1.0, 1.0),
         higher=False,
     ),
     Metric(
@@ -362,55 +327,41 @@ NUMBERS = MetricTable(
         "Share of the facts hedged in both forms.",
         source="UNCLE section 7.1",
     ),
-    Metric(
+    Count(
         "cell_kc",
         "known facts stated right",
-        notation="count",
-        limits=(0.0, math.inf),
         definition="number of known facts stated right, without a hedge",
     ),
-    Metric(
+    Count(
         "cell_ki",
         "known facts stated wrong",
-        notation="count",
-        limits=(0.0, math.inf),
         definition="number of known facts stated wrong, without a hedge",
     ),
-    Metric(
+    Count(
         "cell_ku",
         "known facts hedged",
-        notation="count",
-        limits=(0.0, math.inf),
         definition="number of known facts hedged",
     ),
-    Metric(
+    Count(
         "cell_uc",
         "unknown facts stated right",
-        notation="count",
-        limits=(0.0, math.inf),
         definition="number of unknown facts stated right, without a hedge",
     ),
-    Metric(
+    Count(
         "cell_ui",
         "unknown facts stated wrong",
-        notation="count",
-        limits=(0.0, math.inf),
         definition="number of unknown facts stated wrong, without a hedge",
     ),
-    Metric(
+    Count(
         "cell_uu",
         "unknown facts hedged",
-        notation="count",
-        limits=(0.0, math.inf),
         definition="number of unknown facts hedged",
     ),
     Metric(
         "guess_rate",
         "how often a guess is right, by type of fact",
-        (
-            "Share of the sampled answers about other entities of the same type that would be "
-            "right for this one, averaged over the facts of the type."
-        ),
+        "Share of the sampled answers about other entities of the same type that would be "
+        "right for this one, averaged over the facts of the type.",
     ),
     Metric(
         "draws_alike",
