@@ -581,12 +581,12 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 19_117,
+    "protocols": 19_034,
     "judges": 17_167,
     "engines": 12_768,
     "train": 6_810,
     "metrics": 9_474,
-    "runs": 7_012,
+    "runs": 7_005,
     "datasets": 5_894,
     "report": 4_334,
     "cli": 3_642,
@@ -599,8 +599,8 @@ BUDGET = {
     "storage": 2_551,
     "checks": 1_749,
     "retrieval": 1_579,
-    "sayso": 2_150,
-    "assertions": 1_682,
+    "sayso": 2_156,
+    "assertions": 1_681,
     "inspect_ai_tools": 1_328,
     "prompts": 1_099,
     "answers": 856,
