@@ -401,7 +401,7 @@ FENCE: dict[str, dict[str, str]] = {
         "sayso.version": "__version__",
     },
     "vllm": {
-        "sayso.engines.engine": "Capabilities Counts read_options",
+        "sayso.engines.engine": "Capabilities Counts entropy_floor read_options",
         "sayso.engines.hf.engine": "HfEngine open_hf",
         "sayso.engines.local.decode": "DecodeJob Raw",
         "sayso.engines.local.records": "answered_record jobs_of unanswered_record",
@@ -581,12 +581,12 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 19_034,
+    "protocols": 19_029,
     "judges": 17_167,
-    "engines": 12_768,
+    "engines": 12_755,
     "train": 6_810,
     "metrics": 9_474,
-    "runs": 7_005,
+    "runs": 7_007,
     "datasets": 5_894,
     "report": 4_334,
     "cli": 3_642,
@@ -595,7 +595,7 @@ BUDGET = {
     "guard": 3_809,
     "score_files": 3_053,
     "studies": 2_246,
-    "scores": 3_104,
+    "scores": 3_101,
     "storage": 2_551,
     "checks": 1_749,
     "retrieval": 1_579,

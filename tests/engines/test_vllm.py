@@ -11,6 +11,7 @@ import pytest
 from serving import builtin_folder
 
 from sayso.engines import open_model
+from sayso.engines.openai.reply import read_tokens
 from sayso.engines.vllm import SEEDS, VllmEngine, step_arrays
 from sayso.records import InputError, ask
 
@@ -28,17 +29,36 @@ def engine(fake: None) -> Iterator[VllmEngine]:
     opened.close()
 
 
-def test_entropy_of_the_likeliest_tokens_is_a_lower_bound_by_hand() -> None:
-    logprob = fake_vllm.Logprob
-    steps = [{7: logprob(math.log(0.5)), 3: logprob(math.log(0.25))}]
-    arrays = step_arrays([7], steps)
-    # .5 ln 2 + .25 ln 4, and the rest of .25 as if it were one token: .25 ln 4
-    assert arrays["entropies"] == pytest.approx([0.5 * math.log(2) + 0.5 * math.log(4)])
-    assert arrays["logprobs"] == pytest.approx([math.log(0.5)])
-    # that rest, split over two tokens of .125 each, has .25 ln 2 more
-    exact = 0.5 * math.log(2) + 0.25 * math.log(4) + 0.25 * math.log(8)
-    assert arrays["entropies"][0] < exact  # type: ignore[operator]
-    assert step_arrays([7], [{7: logprob(0.0)}])["entropies"] == [0.0]
+#: the chances of all tokens at a place
+CHANCES = [0.4, 0.2, 0.1, 0.1, 0.1, 0.05, 0.04, 0.01]
+
+
+@pytest.mark.parametrize(
+    ("own", "rest"),
+    [
+        (0, 0.1 * math.log(10)),  # .1 is left, in tokens of at most .1 each
+        (7, 0.01 * math.log(100) - 0.09 * math.log(0.09)),  # one of .01 was taken: others are more
+    ],
+)
+def test_entropy_of_the_likeliest_tokens_is_a_lower_bound_by_hand(own: int, rest: float) -> None:
+    shown = {n: math.log(CHANCES[n]) for n in (own, *range(5))}
+    arrays = step_arrays([own], [{n: fake_vllm.Logprob(value) for n, value in shown.items()}])
+    floor = 0.4 * math.log(2.5) + 0.2 * math.log(5) + 0.3 * math.log(10) + rest
+    assert arrays == {
+        "logprobs": [shown[own]],
+        "entropies": [pytest.approx(floor)],
+    }
+    assert floor < math.fsum(-p * math.log(p) for p in CHANCES)
+    # a server tells the same of the same tokens
+    tops = [{"token": str(n), "logprob": value} for n, value in shown.items()]
+    told = {"token": "a", "logprob": shown[own], "top_logprobs": tops}
+    served = read_tokens([told], "a", False)
+    assert served is not None
+    assert served.entropies == pytest.approx([floor], abs=1e-5)
+
+
+def test_a_certain_token_has_no_entropy() -> None:
+    assert step_arrays([7], [{7: fake_vllm.Logprob(0.0)}])["entropies"] == [0.0]
     assert step_arrays([], []) == {"logprobs": [], "entropies": []}
 
 

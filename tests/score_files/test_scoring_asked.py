@@ -16,7 +16,7 @@ from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError, Request
 from sayso.runs import tools
 from sayso.score_files.score import score, score_file
-from sayso.scores.collect import confidence_in, truth_in
+from sayso.scores.collect import NO_TOKENS, confidence_in, truth_in
 
 CODE = "k1f2e"
 
@@ -115,16 +115,18 @@ def test_scores_worked_out_by_hand_and_requests_counted(tmp_path: Path) -> None:
     assert "verbalized_two_step" not in back[1]
     assert "could not be read" in back[1]["score_problems"]["verbalized_two_step"]
     assert "the answer is empty" in back[2]["score_problems"]["p_true_sampled"]
-    # two answers, eight requests each; unread: one confidence, one draw of five of each answer, and
-    # the first token, of which this model lists no alternatives
-    assert found.asked == {"requests": 16, "failed": 0, "unread": 5, "cached": 0}
-    assert any("16 requests" in n and "5 replies could not" in n for n in found.notices)
+    # two answers, seven requests each; unread: one confidence, one draw of five of each answer, and
+    # one first token: this model lists no alternatives, and is not asked for them again
+    assert found.asked == {"requests": 15, "failed": 0, "unread": 4, "cached": 0}
+    assert any("15 requests" in n and "4 replies could not" in n for n in found.notices)
+    assert sum("P(True) was asked once" in notice for notice in found.notices) == 1
+    assert found.missing["p_true"] == NO_TOKENS
     assert sum(request.temperature == 0 for request in engine.requests) == 4
     assert "ask#p" in found.signature
     # what was asked is not asked again
     again = score_file(tmp_path / "a.jsonl", model=engine, ask=True)
-    assert len(engine.requests) == 16
-    assert again.asked["cached"] == 16
+    assert len(engine.requests) == 15
+    assert again.asked["cached"] == 15
     assert again.values == found.values
 
 

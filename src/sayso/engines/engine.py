@@ -6,6 +6,7 @@ or a graphics card is in ``engines.openai`` and ``engines.hf``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -307,3 +308,17 @@ def cut_at_stop(text: str, stops: Iterable[str]) -> tuple[str, bool]:
     """Return a text up to its first stop string, and whether it has one."""
     places = [place for stop in stops if stop and (place := text.find(stop)) >= 0]
     return (text[: min(places)], True) if places else (text, False)
+
+
+def entropy_floor(shown: Sequence[float], own: float | None) -> float:
+    """Return what an entropy is at least, in nats, from the log-probabilities of likely tokens.
+
+    With shown probabilities p and the rest r = 1 - sum p, the entropy is at least
+    -sum p ln p - r ln min(r, least p): no token of the rest is likelier than one that is shown.
+    That holds of the likeliest, not of the token that was taken (``own``): vLLM always shows it.
+    """
+    mass = [math.exp(value) for value in shown]
+    rest = max(0.0, 1.0 - math.fsum(mass))
+    known = math.fsum(p * value for p, value in zip(mass, shown, strict=True) if p > 0)
+    most = min([rest, *(p for p, value in zip(mass, shown, strict=True) if value != own)])
+    return max(0.0, -known - (rest * math.log(most) if most > 0 else 0.0))

@@ -141,7 +141,8 @@ class ModelEngine(EndpointEngine):
         endpoint = Endpoint(name, f"Inspect's {provider}", own, key, variables, row)
         self.asks_ahead = options.batches is not None
         wire = InspectWire(model, endpoint, options)
-        super().__init__(endpoint, options, price_of(f"inspect:{full}", options.price), wire)
+        super().__init__(endpoint, options, wire)
+        self.price = self.asker.price = price_of(f"inspect:{full}", options.price)
         if self.asks_ahead:  # a batch is sent when no more comes
             self.asker.pace.limit = self.asker.pace.most = UNLIMITED
 

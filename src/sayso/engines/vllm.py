@@ -9,7 +9,6 @@ every answer, unless ``exact`` has the same weights read each answer once more.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -19,7 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.engines.engine import Capabilities, Counts, read_options
+from sayso.engines.engine import Capabilities, Counts, entropy_floor, read_options
 from sayso.engines.hf.engine import HfEngine, open_hf
 from sayso.engines.local.decode import DecodeJob, Raw
 from sayso.engines.local.records import answered_record, jobs_of, unanswered_record
@@ -303,17 +302,12 @@ def _draws_together(jobs: Sequence[DecodeJob]) -> list[list[DecodeJob]]:
 def step_arrays(ids: Sequence[int], steps: Sequence[Mapping[int, Any]]) -> dict[str, list[object]]:
     """Return ``logprobs`` and ``entropies`` of tokens from the likeliest tokens of each step.
 
-    ``steps`` map token ids to objects with a ``logprob``; the token itself is among them. With
-    shown probabilities p and the rest r = 1 - sum p, the entropy is at least
-    -sum p ln p - r ln r: to tell the tokens of the rest apart can only add to it (nats).
+    ``steps`` map token ids to objects with a ``logprob``; the token itself is among them.
     """
     logprobs: list[object] = []
     entropies: list[object] = []
     for token, step in zip(ids, steps, strict=False):
-        shown = [float(entry.logprob) for entry in step.values()]
-        mass = [math.exp(value) for value in shown]
-        rest = max(0.0, 1.0 - math.fsum(mass))
-        known = math.fsum(p * value for p, value in zip(mass, shown, strict=True) if p > 0)
-        logprobs.append(min(0.0, float(step[token].logprob)))
-        entropies.append(max(0.0, -known - (rest * math.log(rest) if rest > 0 else 0.0)))
+        own = float(step[token].logprob)
+        logprobs.append(min(0.0, own))
+        entropies.append(entropy_floor([float(entry.logprob) for entry in step.values()], own))
     return {"logprobs": logprobs, "entropies": entropies}

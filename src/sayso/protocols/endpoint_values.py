@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -43,7 +44,7 @@ def endpoint_values(
         for answer in given
         for draw in draws.get(answer.question, ())
         if draw.logprob_kind == ENDPOINT and draw.request.temperature == 1
-        for one, other in zip(*_shared_tokens(answer, draw), strict=True)
+        for (_, one), (_, other) in _shared_tokens(answer, draw)
         if other < TELLING
     ]
     if len(moved) < LEAST_TELLING:
@@ -76,18 +77,12 @@ def endpoint_values(
     )
 
 
-def _shared_tokens(one: Generation, other: Generation) -> tuple[list[float], list[float]]:
-    """Return the log-probabilities of the tokens with which two answers begin alike."""
-    pairs: list[tuple[float, float]] = []
-    for (text, a), (same, b) in zip(_tokens_of(one), _tokens_of(other), strict=False):
-        if text != same:
-            break
-        pairs.append((a, b))
-    return [a for a, _ in pairs], [b for _, b in pairs]
-
-
-def _tokens_of(generation: Generation) -> list[tuple[str, float]]:
-    return list(zip(texts_of_tokens(generation), generation.logprobs or (), strict=False))
+def _shared_tokens(
+    *both: Generation,
+) -> Iterator[tuple[tuple[str, float], tuple[str, float]]]:
+    """Yield the tokens with which two answers begin alike, with both log-probabilities."""
+    one, other = (zip(texts_of_tokens(g), g.logprobs or (), strict=False) for g in both)
+    return takewhile(lambda pair: pair[0][0] == pair[1][0], zip(one, other, strict=False))
 
 
 def texts_of_tokens(generation: Generation) -> tuple[str, ...]:

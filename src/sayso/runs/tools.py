@@ -43,7 +43,7 @@ from sayso.retrieval.sources import GOLDS
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import Meter, check_price, dollars, is_endpoint, known_price, open_priced
 from sayso.runs.judge import JudgeOptions
-from sayso.scores.collect import EvidenceQuestioner, PromptExamples, Tools
+from sayso.scores.collect import NO_TOKENS, EvidenceQuestioner, PromptExamples, Tools
 from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.cache import FILE_NAME, Cache, default_cache_folder
 
@@ -168,6 +168,8 @@ class Toolbox:
                 f"({counts['cached']:,} from the cache): {counts['unread']:,} replies could not "
                 f"be read, {counts['failed']:,} requests failed"
             )
+            if self._questioner.lists_tokens is False:
+                notices.append(f"P(True) was asked once, not of every answer: {NO_TOKENS}")
         return notices
 
     @property

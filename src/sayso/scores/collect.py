@@ -72,6 +72,7 @@ class EvidenceQuestioner:
     """Asks an engine (with the cache around it), with the prompts of a folder or our own.
 
     ``sentences``: it may be asked of each sentence and each draw, which is many requests.
+    ``lists_tokens``: whether replies come with likely other tokens; ``None`` before the first.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class EvidenceQuestioner:
         self.engine = engine
         self.tally = RequestTally()
         self.sentences = sentences
+        self.lists_tokens: bool | None = None
         names = [*(name for name, _ in WAYS.values()), SAID_TRUE, *[SUPPORTED] * sentences]
         self.prompts = {name: load_prompt(name, prompts) for name in names}
 
@@ -139,23 +141,6 @@ def questions_about(
         (Request(message, temperature=heat, max_tokens=tokens, sample=sample), data.code)
         for sample in range(draws)
     ]
-
-
-def all_questions(case: Case, prompts: Path | None, wanted: Collection[str]) -> Iterator[Request]:
-    """Yield every request that a :class:`EvidenceQuestioner` would make about one answer."""
-    asked = [
-        (prompt, 1, tokens) for way, (prompt, tokens) in WAYS.items() if f"stated:{way}" in wanted
-    ]
-    asked += [(SAID_TRUE, DRAWS, REPLY)] if "said_true" in wanted else []
-    for prompt, draws, tokens in asked if case.answer else ():
-        template = load_prompt(prompt, prompts)
-        yield from (request for request, _ in questions_about(template, case, draws, tokens))
-
-
-def panel_question(case: Case, prompts: Path | None) -> Request:
-    """Return what a judge of the panel is asked about one answer."""
-    ((request, _),) = questions_about(load_prompt(SAID_TRUE, prompts), case, 1, REPLY)
-    return request
 
 
 def row_confidence(row: AnswerRow) -> float | None:
@@ -273,7 +258,11 @@ PAID = "llm:"
 OPTIONS = (("A", " A"), ("B", " B"))
 Item = tuple[Request, str | Sequence[int]]
 #: why the first token of a reply tells nothing about the options
-NOT_SHOWN = "neither option is among the likeliest first tokens of the model's reply"
+NOT_SHOWN = (
+    "an option is not among the likeliest first tokens of the model's reply, so P(True) is open"
+)
+#: how far from the truth P(True) may be where one option is not among the likeliest first tokens
+CLOSE = 0.01
 NO_TOKENS = "the server lists no likely other tokens"
 ASK_OPTIONS = "needs one more question about each answer: score --ask, run --set elicit=true"
 
@@ -403,26 +392,33 @@ def _first_token_mass(
 ) -> None:
     """As :func:`option_mass`, from the likeliest first tokens of a reply, asked at temperature 1.
 
-    An option that is not among them counts as the least likely of them: it is at most that.
+    An option that is not among them is at most the least likely of them: that has to be close
+    enough. The first reply tells whether there are any; where not, nothing more is asked.
     """
     asked = [_one_token(request) for request in requests]
-    questioner.tally.requests += len(asked)
-    for place, reply in questioner.engine.complete(asked):
-        shown = reply.alternatives[0] if reply.alternatives else ()
-        mass = [
-            [math.exp(a.logprob) for a in shown if a.text.strip() == spellings[0]]
-            for spellings in OPTIONS
-        ]
-        if any(mass):
-            least = math.exp(min(a.logprob for a in shown))
+    for begin, end in ((0, 1), (1, len(asked))):
+        if questioner.lists_tokens is False:
+            return
+        questioner.tally.requests += len(asked[begin:end])
+        for place, reply in questioner.engine.complete(asked[begin:end]):
+            case = held[begin + place]
+            shown = reply.alternatives[0] if reply.alternatives else ()
+            if not shown and reply.problem not in (None, "truncated"):
+                questioner.tally.failed += 1
+                case.reasons[need] = f"the model gave no reply ({reply.problem.split(':')[0]})"
+                continue
+            questioner.lists_tokens = questioner.lists_tokens or bool(shown)
+            mass = [
+                [math.exp(a.logprob) for a in shown if a.text.strip() == spellings[0]]
+                for spellings in OPTIONS
+            ]
+            least = math.exp(min((a.logprob for a in shown), default=0.0))
             yes, no = (sum(option) if option else least for option in mass)
-            held[place].evidence[name] = (yes, no)
-        elif reply.problem is not None and not shown:
-            questioner.tally.failed += 1
-            held[place].reasons[need] = f"the model gave no reply ({reply.problem.split(':')[0]})"
-        else:
-            questioner.tally.unread += 1
-            held[place].reasons[need] = NOT_SHOWN if shown else NO_TOKENS
+            if all(mass) or (any(mass) and least < CLOSE * (yes + no)):
+                case.evidence[name] = (yes, no)
+            else:
+                questioner.tally.unread += 1
+                case.reasons[need] = NOT_SHOWN if shown else NO_TOKENS
 
 
 def _one_token(request: Request) -> Request:
@@ -929,11 +925,12 @@ def abilities_of(tools: Tools) -> frozenset[str]:
     "whole": the whole distribution of each token, which engines have that record alternatives;
     "three": contradiction is told from neutral; "free": a relation of meaning costs nothing.
     """
-    engine, meaning = tools.engine, tools.meaning
+    engine, meaning, asker = tools.engine, tools.meaning, tools.questioner
     reads = engine if engine is not None and engine.capabilities.force else None
+    lists = asker is not None and asker.lists_tokens is not False
     can = {
         "engine": reads is not None,
-        "options": reads is not None or (engine is not None and tools.questioner is not None),
+        "options": reads is not None or (engine is not None and lists),
         "entropies": reads is not None and reads.capabilities.entropies,
         "whole": reads is not None and reads.capabilities.alternatives,
         "writer": reads is not None and writer_of(reads) is not None,
@@ -941,8 +938,8 @@ def abilities_of(tools: Tools) -> frozenset[str]:
         "meaning": meaning is not None,
         "three": meaning is not None and meaning.three,
         "free": meaning is not None and not meaning.name.startswith(PAID),
-        "questioner": tools.questioner is not None,
-        "sentences": tools.questioner is not None and tools.questioner.sentences,
+        "questioner": asker is not None,
+        "sentences": asker is not None and asker.sentences,
         "panel": bool(tools.panel),
     }
     return frozenset(ability for ability, there in can.items() if there)

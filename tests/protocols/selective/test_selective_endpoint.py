@@ -26,6 +26,7 @@ from sayso.protocols.protocol import unlike
 from sayso.protocols.selective.settings import Settings
 from sayso.records import Generation, Score, ask
 from sayso.score_files.score import score_file
+from sayso.scores.collect import NO_TOKENS
 from sayso.storage.run_folder import RunFolder
 from support.endpoint import endpoint
 
@@ -142,12 +143,42 @@ def test_what_an_endpoint_gives_is_scored(tmp_path: Path) -> None:
         assert by_name[name].value is None
 
 
-def test_an_option_that_is_not_shown_is_at_most_the_least_likely(tmp_path: Path) -> None:
-    rows = [{"question": "Who?", "answer": "Ada", "samples": ["Ada"]}]
-    with endpoint(lambda body: "A", lambda body: -0.5, OTHERS[:2]) as url:
-        (row,) = sayso.score(rows, ["p_true"], model=f"{url}#m", ask=True, cache=tmp_path)
-    true, least = math.exp(-1) + math.exp(-2), math.exp(-2)
-    assert row["p_true"] == pytest.approx(1 - true / (true + least))
+@pytest.mark.parametrize(
+    ("others", "value"),
+    [
+        ([("A", -1.0), (" A", -2.0)], None),  # B may be as likely as the second
+        ([("A", -0.1), ("C", -3.0)], None),
+        ([("A", -0.1), ("C", -9.0)], math.exp(-9.0) / (math.exp(-0.1) + math.exp(-9.0))),
+        ([("B", -0.1), ("C", -9.0)], math.exp(-0.1) / (math.exp(-0.1) + math.exp(-9.0))),
+        ([("A", -0.1), ("B", -3.0)], math.exp(-3.0) / (math.exp(-0.1) + math.exp(-3.0))),
+    ],
+)
+def test_an_option_that_is_not_shown_is_at_most_the_least_likely(
+    tmp_path: Path, others: list[tuple[str, float]], value: float | None
+) -> None:
+    rows = [{"question": f"Who is {n}?", "answer": "Ada", "samples": ["Ada"]} for n in range(3)]
+    with endpoint(lambda body: "A", lambda body: -0.5, others) as url:
+        scored = sayso.score(rows, ["p_true"], model=f"{url}#m", ask=True, cache=tmp_path)
+    wanted = value if value is None else pytest.approx(value)
+    assert [row["p_true"] for row in scored] == [wanted] * 3
+    assert all(("p_true" in row["score_problems"]) == (value is None) for row in scored)
+
+
+def test_a_server_without_other_tokens_is_asked_once(tmp_path: Path) -> None:
+    rows = [{"question": f"Who is {n}?", "answer": "Ada", "samples": ["Ada"]} for n in range(300)]
+    asked: list[int] = []
+
+    def say(body: dict[str, Any]) -> str:
+        asked.append(body["max_tokens"])
+        return "A"
+
+    with (
+        endpoint(say, lambda body: -0.5) as url,
+        pytest.warns(UserWarning, match="P\\(True\\) was asked once"),
+    ):
+        scored = sayso.score(rows, ["p_true"], model=f"{url}#m", ask=True, cache=tmp_path)
+    assert asked == [1]
+    assert {row["score_problems"]["p_true"] for row in scored} == {NO_TOKENS}
 
 
 def test_tempered_values_are_mixed_with_no_others() -> None:

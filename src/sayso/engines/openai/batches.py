@@ -39,7 +39,6 @@ from sayso.engines.openai.reply import (
 )
 from sayso.engines.openai.request import request_body
 from sayso.engines.openai.wire import PlainClient, encode_body, headers_for, without_key
-from sayso.engines.prices import Price
 from sayso.keys import hide_key
 from sayso.records import Generation, InputError, Request, content_id, request_key
 from sayso.storage.atomic import disk_errors, one_writer, place_inside, refuse_links, replacing
@@ -345,14 +344,12 @@ class Files:
     The asker's ``tell`` is told how batches go.
     """
 
-    def __init__(
-        self, asker: Asker, identity: str, options: EndpointOptions, price: Price | None
-    ) -> None:
+    def __init__(self, asker: Asker, identity: str) -> None:
         self.asker = asker
         self.identity = identity
-        self.price = None if price is None else price.halved
-        self.office = Office(asker.endpoint, options)
-        self.box = Box(Path(options.batches or ""), asker.endpoint.url, identity)
+        self.price = None if asker.price is None else asker.price.halved
+        self.office = Office(asker.endpoint, asker.options)
+        self.box = Box(Path(asker.options.batches or ""), asker.endpoint.url, identity)
         self.told: dict[str, tuple[object, float]] = {}
         self.answered = 0
         #: batches that were begun before are left alone

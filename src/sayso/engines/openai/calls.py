@@ -42,7 +42,7 @@ from sayso.engines.openai.request import (
     without,
 )
 from sayso.engines.openai.wire import Wire
-from sayso.engines.prices import Price
+from sayso.engines.prices import price_of
 from sayso.records import ENDPOINT, Generation, InputError, Request
 
 T = TypeVar("T")
@@ -514,15 +514,11 @@ class Asker:
     dispatcher: Dispatcher
 
     def __init__(
-        self,
-        endpoint: Endpoint,
-        options: EndpointOptions,
-        price: Price | None,
-        wire: Wire | None = None,
+        self, endpoint: Endpoint, options: EndpointOptions, wire: Wire | None = None
     ) -> None:
         self.endpoint = endpoint
         self.options = options
-        self.price = price
+        self.price = price_of(endpoint.name, options.price)
         self.counts = Counts()
         self.draws = DrawWatch()
         self.learned = Learned(endpoint.provider)

@@ -56,7 +56,7 @@ from sayso.engines.openai.endpoint import (
 from sayso.engines.openai.reply import Fault, decode_body, empty_record
 from sayso.engines.openai.request import refusable_parts, request_body, unaskable
 from sayso.engines.openai.wire import Wire
-from sayso.engines.prices import LOCAL, Price, price_of
+from sayso.engines.prices import LOCAL
 from sayso.records import Generation, InputError, Request
 
 Numbered = tuple[int, Request]
@@ -76,18 +76,14 @@ class EndpointEngine:
     given: float | None = None
 
     def __init__(
-        self,
-        endpoint: Endpoint,
-        options: EndpointOptions,
-        price: Price | None,
-        wire: Wire | None = None,
+        self, endpoint: Endpoint, options: EndpointOptions, wire: Wire | None = None
     ) -> None:
         check_proxies()
+        self.asker = Asker(endpoint, options, wire)
         self.thread = LoopThread()
-        self.asker = Asker(endpoint, options, price, wire)
         self.dispatcher = Dispatcher(self.thread.loop, self.asker)
         self.options = options
-        self.price = price
+        self.price = self.asker.price
         self._unlisted: list[str] | None = None
         self.sessions: list[Session] = []
         self._identify()
@@ -301,7 +297,7 @@ class BatchEngine(EndpointEngine):
 
     def _identify(self) -> None:
         super()._identify()
-        self.files = Files(self.asker, self.identity, self.options, self.price)
+        self.files = Files(self.asker, self.identity)
 
     @property
     def notices(self) -> list[str]:
@@ -401,8 +397,8 @@ class OllamaEngine(EndpointEngine):
 
     digest = ""
 
-    def __init__(self, endpoint: Endpoint, options: EndpointOptions, price: Price | None) -> None:
-        super().__init__(endpoint, options, price)
+    def __init__(self, endpoint: Endpoint, options: EndpointOptions) -> None:
+        super().__init__(endpoint, options)
         self.asker.learned.dropped.update({(name, None): UNREAD_BECAUSE for name in UNREAD})
         self.asker.learned.choices = 1  # it gives one, whatever ``n`` is
         self._unlisted = []
@@ -515,8 +511,7 @@ def _not_in(batches: Sequence[Batch], wanted: Mapping[str, Request]) -> list[Req
 
 
 def _engine(endpoint: Endpoint, options: EndpointOptions) -> EndpointEngine:
-    price = price_of(endpoint.name, options.price)
-    return (BatchEngine if options.batches else EndpointEngine)(endpoint, options, price)
+    return (BatchEngine if options.batches else EndpointEngine)(endpoint, options)
 
 
 def open_provider(name: str, **options: object) -> EndpointEngine:
@@ -541,7 +536,7 @@ def open_ollama(model: str, **options: object) -> OllamaEngine:
         raise InputError(f"model {name!r}: Ollama takes no batch files; leave batch_files out")
     address = f"{server_address()}/v1"
     endpoint = replace(named_by_url(address, "OLLAMA_HOST"), name=name, model=full_name(model))
-    engine = OllamaEngine(endpoint, checked, price_of(name, checked.price))
+    engine = OllamaEngine(endpoint, checked)
     try:
         engine.find_model()
     except BaseException:

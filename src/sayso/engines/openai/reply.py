@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from sayso.engines.engine import FINISHES, cut_at_stop
+from sayso.engines.engine import FINISHES, cut_at_stop, entropy_floor
 from sayso.engines.openai.request import keeps_schema
 from sayso.engines.prices import Price
 from sayso.harmless import json_kind, printable
@@ -593,7 +593,9 @@ def read_tokens(tokens: Sequence[Any], text: str, after_thought: bool) -> Arrays
         _character_offsets(text, target, offsets),
         known if len(known) == len(logprobs) else None,
         tuple(round(math.exp(a) - math.exp(b), 6) for a, b, *_ in shown) if fewest > 1 else None,
-        tuple(round(_entropy_floor(t), 6) for t in shown) if fewest >= LEAST_SHOWN else None,
+        tuple(round(entropy_floor(t, own), 6) for t, own in zip(shown, logprobs, strict=True))
+        if fewest >= LEAST_SHOWN
+        else None,
     )
 
 
@@ -653,19 +655,6 @@ def _alternatives(token: Mapping[str, Any]) -> list[tuple[float, object]]:
     listed = [mapping(one) for one in top] if isinstance(top, list) else []
     pairs = [(_logprob(one.get("logprob")), one.get("token")) for one in listed]
     return [(value, text) for value, text in pairs if value is not None]
-
-
-def _entropy_floor(shown: Sequence[float]) -> float:
-    """Return what an entropy is at least, in nats, from the log-probabilities of likely tokens.
-
-    With shown probabilities p and the rest r = 1 - sum p, the entropy is at least
-    -sum p ln p - r ln min(r, least p): no token of the rest is likelier than one that is shown.
-    """
-    mass = [math.exp(value) for value in shown]
-    rest = max(0.0, 1.0 - math.fsum(mass))
-    known = math.fsum(p * value for p, value in zip(mass, shown, strict=True) if p > 0)
-    most = min(rest, *mass)
-    return max(0.0, -known - (rest * math.log(most) if most > 0 else 0.0))
 
 
 # ---- records
