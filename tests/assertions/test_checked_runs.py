@@ -143,31 +143,63 @@ def test_facts_of_the_run_are_decided_on_their_value(folder: Path) -> None:
     assert found.decided[7].error == NOMINAL  # the only one that shares it
 
 
-def test_a_table_of_verdicts_that_lost_rows_lacks_them(folder: Path, tmp_path: Path) -> None:
-    run = tmp_path / "cut"
-    shutil.copytree(folder / "good", run)
+def damaged(source: Path, run: Path, table: str, changed: Callable[[list[Any]], list[Any]]) -> Path:
+    """Return a copy of a run of which the rows of a table were changed."""
+    shutil.copytree(source, run)
     held = RunFolder.open(run)
-    verdicts = held.read("verdicts/short", Verdict)
-    held.write("verdicts/short", verdicts[: len(verdicts) // 4], Verdict)
-    found = checked(run, "missing <= 2%", "missing[short] <= 70%")
-    assert [one.verdict for one in found] == ["does not", "does not"]
-    assert found.decided[1].value == pytest.approx(0.75, abs=0.02)
+    kinds = {"questions": Question, "generations": Generation, "verdicts": Verdict}
+    kind: type[Any] = kinds[table.partition("/")[0]]
+    held.write(table, changed(held.read(table, kind)), kind)
+    return run
+
+
+def contradicted(rows: list[Verdict]) -> list[Verdict]:
+    return [*rows, *(msgspec.structs.replace(one, stance="abstained") for one in rows[:3])]
 
 
 @pytest.mark.parametrize(
-    ("table", "kind"), [("questions", Question), ("generations/short", Generation)]
+    ("table", "changed", "why"),
+    [
+        ("questions", lambda rows: [*rows[3:], *rows[3:6]], "lacks 3 of the rows"),
+        ("generations/short", lambda rows: [*rows[3:], *rows[3:6]], "lacks 3 of the rows"),
+        ("generations/probe", lambda rows: rows[3:], "lacks 3 of the rows"),
+        ("verdicts/short", lambda rows: rows[3:], "lacks 3 of the rows"),
+        ("verdicts/short", contradicted, "has 3 rows a second time"),
+        ("verdicts/probe", lambda rows: [*rows, rows[0]], "has 1 rows a second time"),
+    ],
 )
-def test_a_run_that_lost_questions_or_answers_decides_nothing(
-    folder: Path, tmp_path: Path, table: str, kind: type[Any], capsys: pytest.CaptureFixture[str]
+def test_a_run_that_is_not_as_it_was_written_decides_nothing(
+    folder: Path,
+    tmp_path: Path,
+    table: str,
+    changed: Callable[[list[Any]], list[Any]],
+    why: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    good, run = folder / "good", tmp_path / "cut"
-    shutil.copytree(good, run)
-    held = RunFolder.open(run)
-    stored = held.read(table, kind)
-    held.write(table, [*stored[3:], *stored[3:6]], kind)  # as many rows as before
-    for gate in (("assert", run), ("compare", good, run, "--assert")):
+    run = damaged(folder / "good", tmp_path / "cut", table, changed)
+    for gate in (("assert", run), ("compare", folder / "good", run, "--assert")):
         code, _, err = call(*gate, "J[short] >= -.9", capsys=capsys)
-        assert (code, f"cut/{table}.parquet lacks 3 of the rows" in err) == (2, True)
+        assert (code, f"cut/{table}.parquet {why}" in err) == (2, True)
+
+
+#: a count of answers
+COUNTED = "cell_kc[short] <= 8"
+
+
+def test_what_an_older_run_lost_is_missing(folder: Path, tmp_path: Path) -> None:
+    """Its manifest counts no rows: verdicts that are gone are missing, and no number is old."""
+    run = damaged(
+        folder / "good", tmp_path / "cut", "verdicts/short", lambda rows: rows[: len(rows) // 4]
+    )
+    held = RunFolder.open(run)
+    held.write_manifest(msgspec.structs.replace(held.read_manifest(), rows={}))
+    found = checked(run, "missing <= 2%", "missing[short] <= 70%", COUNTED)
+    assert [one.verdict for one in found] == ["does not", "does not", "cannot say yet"]
+    assert 0 < found.decided[2].value < checked(folder / "good", COUNTED).decided[0].value
+    assert found.decided[1].value == pytest.approx(0.75, abs=0.02)
+    held.write_manifest(msgspec.structs.replace(held.read_manifest(), model_signature="other"))
+    with pytest.raises(InputError, match=r"manifest\.json says model 'other'.* are of 'good"):
+        checked(run, "missing <= 2%")
 
 
 def test_a_value_without_an_interval_cannot_be_decided(folder: Path) -> None:
@@ -413,7 +445,7 @@ def test_the_command_prints_verdicts_and_returns_their_code(
 
 #: what is called first at each stage of a gate
 STAGES = {
-    "open": "check.load_run", "parse": "check.parse_assertion", "measure": "check.at_level",
+    "open": "check.whole_run", "parse": "check.parse_assertion", "measure": "check.at_level",
     "decide": "check.decide", "write": "written.terminal_lines",
 }  # fmt: skip
 FAILURES = (
@@ -451,6 +483,7 @@ def test_whatever_fails_in_a_gate_is_code_2_and_the_files_say_why(
         assert root.get("errors") == root.get("tests") != "0"
         assert {why in (one.get("message") or "") for one in root.iter("error")} == {True}
         assert why in err
+        assert isinstance(failure, InputError) or "failed while" in err
         assert why in table.read_text(encoding="utf-8")
         assert "nothing was decided" in table.read_text(encoding="utf-8")
 

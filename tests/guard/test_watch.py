@@ -402,8 +402,10 @@ def test_answers_are_compared_with_those_of_the_same_hour(tmp_path: Path, by: st
     assert [text for text in told if f"20 answers without {by}" in text]
     with pytest.raises(InputError, match="belongs to a watch"):
         watched(log, baseline, state=state, columns="time=ts")
-    with pytest.raises(InputError, match=f"--by {by}: no answer in .* has this field"):
-        watched(write(log, lost), baseline, by=by, **options)
+    late = [{**row, "id": f"late {row['id']}"} for row in lost]  # a field that was renamed
+    for rest, more in ((lost, {}), ([*changed, *late], {"state": state})):
+        with pytest.raises(InputError, match=f"--by {by}: no answer .* has this field"):
+            watched(write(log, rest), baseline, by=by, **more, **options)
 
 
 @pytest.mark.parametrize(
@@ -631,6 +633,34 @@ def test_a_state_belongs_to_its_watch(tmp_path: Path, earlier: Path) -> None:
     watched(log, earlier, state=state)
     with pytest.raises(InputError, match="belongs to a watch against other answers, with other"):
         watched(log, earlier, state=state, alpha=0.01)
+    kept = json.loads(state.read_bytes())
+    for name, number in (("answers", -1), ("lines", 10**400), ("counts", {"declining": [-1, 5]})):
+        state.write_text(json.dumps({**kept, name: number}), encoding="utf-8")
+        with pytest.raises(InputError, match="was not written by sayso watch"):
+            watched(log, earlier, state=state)
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("watch.watch", ["watch", "log.jsonl", "--against", "x"]),
+        ("fit.fit_guard", ["guard", "fit", "x"]),
+    ],
+)
+def test_a_failure_is_neither_an_alarm_nor_a_useless_score(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    where: str,
+    words: list[str],
+) -> None:
+    """Exit code 1, that of an exception, says something else here."""
+
+    def failing(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("odd")
+
+    monkeypatch.setattr(f"sayso.guard.{where}", failing)
+    assert cli.execute(words) == 2
+    assert "sayso failed, and nothing is decided: ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_an_old_alarm_does_not_fail_the_next_call(

@@ -47,7 +47,7 @@ from sayso.protocols.protocol import Beside, ComparedRun, Protocol
 from sayso.records import CorrectedNumber, Estimate, InputError, Verdict, part_of, slice_of
 from sayso.report.corrected import NumberName, difference_of_corrected, unlabeled_notes
 from sayso.runs.compare import check_resampling, compare
-from sayso.runs.measure import load_run, run_path
+from sayso.runs.measure import run_path, whole_run
 from sayso.runs.stages import FolderRun
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -229,16 +229,15 @@ def _decided(parsed: Sequence[Assertion], targets: Sequence[_Target]) -> Iterato
         _claim(assertion, targets[i], number)
         for assertion, (i, number) in zip(parsed, meant, strict=True)
     ]
-    wanted = sorted({i for (i, _), c in zip(meant, claims, strict=True) if not c.by_nature})
+    facts = [claim.by_nature == OF_THE_RUN for claim in claims]
+    wanted = sorted({i for (i, _), fact in zip(meant, facts, strict=True) if not fact})
 
     def measured(error: float) -> list[Estimate]:
         with at_level(1 - 2 * error):
             found = {i: {(e.name, e.where): e for e in targets[i].measured()} for i in wanted}
         return [
-            number
-            if claim.by_nature
-            else found[i].get((number.name, number.where), _unmeasured(number))
-            for (i, number), claim in zip(meant, claims, strict=True)
+            number if fact else found[i].get((number.name, number.where), _unmeasured(number))
+            for (i, number), fact in zip(meant, facts, strict=True)
         ]
 
     declared: dict[int, DeclaredNumbers] = {}
@@ -356,34 +355,18 @@ def _runs_in(path: Path) -> list[Path]:
     return found
 
 
-def _whole_run(path: Path) -> tuple[FolderRun, Manifest, Any]:
-    """Open a run. Raises InputError where questions or judged answers that it had are gone."""
-    job, manifest, settings = load_run(path)
-    gone = {"questions": manifest.n_questions - len({q.id for q in job.questions})}
-    for table in job.folder.tables("verdicts"):
-        answers = table.replace("verdicts", "generations", 1)
-        if job.folder.has(answers):
-            there = {one.id for one in job.folder.iter(answers, _Named)}
-            gone[answers] = len({v.target for v in job.folder.iter(table, Verdict)} - there)
-    for table, rows in gone.items():
-        if rows > 0:
-            raise InputError(
-                f"{path}/{table}.parquet lacks {rows:,} of the rows that the run had, so nothing "
-                "is decided: copy the folder again, or run again into another --out"
-            )
-    return job, manifest, settings
-
-
 def _run_target(path: Path, *, raw: bool) -> _Target:
-    job, manifest, settings = _whole_run(path)
+    job, manifest, settings = whole_run(path)
     plan = protocol_of(manifest)
     stored = job.folder.read(f"metrics/{plan.name}", Estimate)
     numbers = [] if raw else corrected_numbers(path)
 
     labeled = list(_by_labels(stored, numbers))
+    facts = list(facts_of_the_run(job, manifest))
+    unread = next(e.numerator for e in facts if (e.name, e.where) == ("missing", ())) or 0.0
 
     def measured() -> list[Estimate]:
-        found = plan.measure(job, settings)
+        found = [_counted(e, plan, unread) for e in plan.measure(job, settings)]
         return [e for e, _ in _by_labels(found, corrected_numbers(path, found) if numbers else [])]
 
     return _Target(
@@ -392,12 +375,20 @@ def _run_target(path: Path, *, raw: bool) -> _Target:
         manifest,
         len(set(clusters_of(job.questions).values())),
         [e for e, _ in labeled],
-        list(facts_of_the_run(job, manifest)),
+        facts,
         measured,
         lambda: {(d.name, d.where): (d, None) for d in plan.numbers(job, settings, None, None)},
         labeled={(e.name, e.where): own for e, own in labeled if own},
         judge_alone="" if raw or not has_labels(path) else "labels do not correct it",
     )
+
+
+def _counted(e: Estimate, plan: Protocol, unread: float) -> Estimate:
+    """Return a number; a count with how far the unread verdicts of its run could move it."""
+    if e.value is None or e.low is not None or plan.metrics.named(e.name).notation != "count":
+        return e
+    ends = max(0.0, e.value - unread), e.value + unread
+    return msgspec.structs.replace(e, missing=int(unread), bound_low=ends[0], bound_high=ends[1])
 
 
 def _by_labels(
@@ -436,7 +427,7 @@ def _differences(
     before = {RunFolder.open(p).read_manifest().protocols: p for p in _runs_in(base)}
     targets = []
     for path in runs:
-        job, manifest, settings = _whole_run(path)
+        job, manifest, settings = whole_run(path)
         first = before.get(manifest.protocols)
         if first is None:
             if len(runs) > 1:
@@ -447,7 +438,7 @@ def _differences(
                 "runs of one protocol"
             )
         sides = (
-            ComparedRun(str(first), *_whole_run(first)),
+            ComparedRun(str(first), *whole_run(first)),
             ComparedRun(str(path), job, manifest, settings),
         )
         both = [[] if raw else corrected_numbers(one) for one in (first, path)]

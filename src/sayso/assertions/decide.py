@@ -171,11 +171,14 @@ def _widest(e: Estimate) -> tuple[float | None, float | None]:
 
 
 def _on_value(claim: AssertedNumber, estimate: Estimate) -> Decided:
-    """Decide a number that has no sampling error on its value."""
-    if estimate.value is None:
+    """Decide a number that has no sampling error on its value, as far as verdicts were read."""
+    value = estimate.value
+    if value is None:
         return Decided(CANNOT_SAY, 0.0, estimate, estimate.problem or "it has no value")
-    outcome = HOLDS if meets(claim, estimate.value) else DOES_NOT
-    return Decided(outcome, 0.0, estimate, claim.by_nature)
+    ends = _widest(msgspec.structs.replace(estimate, low=value, high=value))
+    if len(met := {None if end is None else meets(claim, end) for end in ends}) > 1 or None in met:
+        return Decided(CANNOT_SAY, 0.0, estimate, _unread(estimate))
+    return Decided(HOLDS if True in met else DOES_NOT, 0.0, estimate, claim.by_nature)
 
 
 def _undecided(

@@ -28,6 +28,12 @@ from sayso.storage.atomic import disk_errors, is_stream, replacing
 LONGEST_COMMENT = 60_000
 #: characters of one cell
 LONGEST_CELL = 300
+#: what sayso was doing, by the function that did it
+DOING = {
+    "parse_assertion": "reading the assertions", "_run_target": "opening the run",
+    "_differences": "comparing the runs", "measured": "measuring the run again",
+    "write_verdicts": "writing the verdicts into files", "terminal_lines": "printing the verdicts",
+}  # fmt: skip
 #: by what files of ours are known
 JUNIT_MARK, MARKDOWN_MARK = '<testsuites name="sayso assert"', "<!-- sayso assert -->"
 ICONS: dict[Outcome, str] = {ERROR: "⚠️", DOES_NOT: "❌", CANNOT_SAY: "❔", HOLDS: "✅"}
@@ -80,9 +86,16 @@ def undecided(assertions: Sequence[str], error: BaseException, run: object) -> C
     """
     why = " ".join(str(error).split())
     if not isinstance(error, InputError):
-        why = f"sayso failed, and nothing is decided: {type(error).__name__}: {line(why, 500)}"
-        for frame in extract_tb(error.__traceback__)[-1:]:
-            why += f" ({Path(frame.filename).name}:{frame.lineno})"
+        frames = extract_tb(error.__traceback__)
+        doing = next((DOING[frame.name] for frame in frames if frame.name in DOING), "deciding")
+        kind, place = (
+            type(error).__name__,
+            "".join(f", in {Path(one.filename).name}, line {one.lineno}" for one in frames[-1:]),
+        )
+        why = (
+            f"sayso failed while {doing}, and nothing is decided. This is a fault of sayso, not of "
+            f"the assertion: {kind}: {line(why, 500)}{place}"
+        )
     texts = [" ".join(str(text).split()) for text in assertions] or [""]
     return CheckedAssertions(
         tuple(DecidedAssertion(text, ERROR, run=str(run), reason=why) for text in texts), str(run)

@@ -125,6 +125,9 @@ app["--help"].help = f"Show help; {commands.ALL} explains rare settings too."
 app["--version"].help = "Show the version."
 app.register_install_completion_command(help="Complete commands and flags in this shell.")
 
+#: commands whose exit code 1 says something, so that it is never that of an exception
+DECIDING = ("assert", "watch", "guard")
+
 #: what ``sayso`` alone prints: what people come for
 OVERVIEW = """\
 Does a language model know what it knows, and does it say so?
@@ -235,7 +238,7 @@ def execute(argv: list[str]) -> int:
         place = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{place}{error.strerror or error}")
     except Exception as error:
-        if argv[0] != "assert" and "--assert" not in argv:
+        if argv[0] not in DECIDING and "--assert" not in argv:
             raise
         return _refuse(f"sayso failed, and nothing is decided: {type(error).__name__}: {error}")
     return 0

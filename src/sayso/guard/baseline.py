@@ -14,6 +14,7 @@ from sayso.datasets.answer_files import columns_in_file, open_answer_file
 from sayso.datasets.answer_rows import AnswerRow
 from sayso.datasets.columns import COLUMNS
 from sayso.guard.errors import cluster_of
+from sayso.guard.growing import Whole
 from sayso.guard.log_answers import (
     HOUR,
     LOG_FIELDS,
@@ -28,13 +29,13 @@ from sayso.metrics.alarms import independent_number, rise_bound
 from sayso.protocols.answer_table import TABLE, AnswerRecord
 from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.records import InputError, Question, Score
-from sayso.runs.measure import load_run
+from sayso.runs.measure import whole_run
 from sayso.storage.run_folder import RunFolder
 
 #: parts of the traffic that may be compared each for itself
 MOST_PARTS = 100
 #: by rate, how many answers count and of how many
-Counts = dict[str, list[int]]
+Counts = dict[str, list[Whole]]
 
 
 class ClusterCounts(NamedTuple):
@@ -188,7 +189,7 @@ def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[tuple[str
             f"--by {reader.by}: {path} is a run, and its answers have no time and none of your "
             "fields; give a file of earlier answers to --against"
         )
-    work, _, _ = load_run(path)
+    work, _, _ = whole_run(path)
     if not work.folder.has(TABLE):
         raise InputError(f"{path}: made by an older sayso, without its table of answers: run again")
     records = [r for r in work.folder.iter(TABLE, AnswerRecord) if r.form == "short"]

@@ -19,7 +19,7 @@ import numpy as np
 from sayso.datasets.tables import decode_text, parse_json, unreadable, whole
 from sayso.guard.baseline import Baseline, Bound, Counts
 from sayso.guard.choices import WatchOptions
-from sayso.guard.growing import LONGEST_LINE, LogPlace
+from sayso.guard.growing import LONGEST_LINE, LogPlace, Whole
 from sayso.guard.history import RateHistory
 from sayso.guard.late_labels import RecentAnswers, RememberedAnswer
 from sayso.guard.log_answers import RATES, AnswerReader, Change, Seen
@@ -41,21 +41,21 @@ class WatchState(msgspec.Struct):
 
     about: str
     place: LogPlace = msgspec.field(default_factory=LogPlace)
-    answers: int = 0
-    repeated: int = 0
-    without_id: int = 0
-    unplaced: int = 0
-    labels: int = 0
-    repeated_labels: int = 0
-    labels_of_declined: int = 0
-    labels_of_unknown: int = 0
-    labeled: int = 0
-    lines: int = 0
-    bad_lines: int = 0
+    answers: Whole = 0
+    repeated: Whole = 0
+    without_id: Whole = 0
+    unplaced: Whole = 0
+    labels: Whole = 0
+    repeated_labels: Whole = 0
+    labels_of_declined: Whole = 0
+    labels_of_unknown: Whole = 0
+    labeled: Whole = 0
+    lines: Whole = 0
+    bad_lines: Whole = 0
     first_bad: str = ""
-    bad_values: dict[str, int] = msgspec.field(default_factory=dict)
+    bad_values: dict[str, Whole] = msgspec.field(default_factory=dict)
     first_bad_value: str = ""
-    unread: dict[str, int] = msgspec.field(default_factory=dict)
+    unread: dict[str, Whole] = msgspec.field(default_factory=dict)
     counts: Counts = msgspec.field(default_factory=dict)
     changes: dict[str, AlarmState] = msgspec.field(default_factory=dict)
     alarms: list[dict[str, Any]] = msgspec.field(default_factory=list)
@@ -166,7 +166,8 @@ class Watching:
             raise _no_state(options.state) from None
         self.parts = {part: number for number, part in enumerate(baseline.parts)}
         self.changes = [self._watched(*one, each / 2) for one in bounds]
-        self.new_alarms = 0  # of this call; the state has those of all
+        # of this call; the state has those of all
+        self.new_alarms = self.new_answers = self.new_without_part = 0
 
     def _watched(self, rate: str, change: Change, bound: Bound, alpha: float) -> WatchedChange:
         """Return the alarm on a change: half of its share is the baseline's, half the alarm's."""
@@ -245,6 +246,8 @@ class Watching:
             state.repeated_labels += held is not None and held.error is not None
         else:
             state.answers += 1
+            self.new_answers += 1
+            self.new_without_part += seen.part is None
             state.without_id += id is None
             if seen.unread is not None:
                 state.unread[seen.unread] = state.unread.get(seen.unread, 0) + 1

@@ -213,7 +213,8 @@ def _shared_notices(labeled: LabeledAnswers) -> list[str]:
     return [
         f"{texts:,} {what} about {len(sizes):,} entities or questions, at most {sizes.max():,} "
         f"about one: {what} about one are right or wrong together, so one about each, drawn by the "
-        "seed, counts for all about it that a limit lets through"
+        "seed, counts for all about it that a limit lets through, and the numbers of wrong ones "
+        "are estimates"
     ]
 
 
@@ -473,6 +474,8 @@ def _render_curve(result: FittedGuard, console: Console) -> None:
         "Exact intervals on all labels, each for a limit named beforehand.",
         "Wrong answers state something false. Answers that decline are left out.",
     ]
+    if levels.sizes:
+        notes.append("Wrong is an estimate: of each entity or question one answer stands for all.")
     if any(rows.values()):
         notes.append(
             "<: certified limits, which hold together; guard.json has the loosest. If the answers "

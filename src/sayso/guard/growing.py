@@ -14,7 +14,7 @@ import re
 import stat
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated
 
 import msgspec
 
@@ -27,6 +27,8 @@ PIECE, LONGEST_LINE = 1 << 20, 1 << 24
 MARK = 256
 #: what rotation puts behind a name: a number or a time
 ROTATED = r"[-._](?:[0-9][-0-9T.:_]*|old)"
+#: a number in a state, which somebody may have edited
+Whole = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 #: how standard input is called
 STDIN = "-"
 
@@ -34,8 +36,8 @@ STDIN = "-"
 class LogPlace(msgspec.Struct):
     """A place in a log: how many bytes and lines are read, and what stands before it."""
 
-    offset: int = 0
-    lines: int = 0
+    offset: Whole = 0
+    lines: Whole = 0
     mark: str = ""
 
 

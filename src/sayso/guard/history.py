@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
+
+from sayso.guard.growing import Whole
 
 #: stretches of a log that are kept; where there are more, every two become one
 MOST_BINS = 120
@@ -23,8 +25,8 @@ class RateHistory(msgspec.Struct):
     :data:`MOST_BINS` stretches: a log that is longer gets wider ones.
     """
 
-    width: int = FIRST_WIDTH
-    counts: dict[str, tuple[list[int], list[int]]] = msgspec.field(default_factory=dict)
+    width: Annotated[int, msgspec.Meta(ge=1, lt=1 << 62)] = FIRST_WIDTH
+    counts: dict[str, tuple[list[Whole], list[Whole]]] = msgspec.field(default_factory=dict)
 
     def add(self, rate: str, answers: Sequence[int], outcomes: Sequence[int]) -> None:
         """Count outcomes (1 or 0) of answers, whose numbers in the log begin at 1."""

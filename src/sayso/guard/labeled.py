@@ -42,7 +42,7 @@ from sayso.protocols.selective.rows import WORDS, FormRows, load_rows
 from sayso.protocols.selective.settings import NO_SCORES, Settings
 from sayso.protocols.stored import stored_run
 from sayso.records import Estimate, InputError, Verdict, signature_text
-from sayso.runs.measure import entities_of, load_run
+from sayso.runs.measure import entities_of, whole_run
 from sayso.runs.tools import Toolbox, chosen_nli
 from sayso.score_files.grade import Grade, check_recorded_verdict, graders, plural
 from sayso.score_files.leaderboard import (
@@ -138,7 +138,7 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
     for name in ("columns", "golds", "where", "texts", "nli"):
         if getattr(chosen, name):
             raise InputError(f"--{name} is for a file of answers, and {path} is a run")
-    work, manifest, settings = load_run(path)
+    work, manifest, settings = whole_run(path)
     plan = protocol_of(manifest)
     if not isinstance(settings, Settings) or settings.scores == NO_SCORES:
         purpose = " --for declining" if isinstance(settings, Settings) else ""

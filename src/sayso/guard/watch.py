@@ -254,10 +254,12 @@ class _Loop:
             raise self.watching.hopeless()
         if self.source.ended and not self.watching.state.lines:
             raise InputError(f"{self.watching.log} is empty: expected an answer on each line")
-        if 0 < self.watching.state.unplaced == self.watching.state.answers:
+        alone = 0 < self.watching.new_without_part == self.watching.new_answers
+        if alone or 0 < self.watching.state.unplaced == self.watching.state.answers:
             raise InputError(
-                f"--by {self.options.by}: no answer in {self.watching.log} has this field with a "
-                f"value that {self.watching.baseline.source} has: nothing can be compared"
+                f"--by {self.options.by}: no answer read from {self.watching.log} has this field "
+                f"with a value that {self.watching.baseline.source} has: nothing can be compared; "
+                "check the field's name, or name yours with --columns"
             )
         self.changed = True
         self._keep(urgent=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -18,7 +18,7 @@ from sayso.protocols.answer_table import answer_records, write_answers
 from sayso.protocols.coherence import LEAD, UNSEEN, coherence_cautions, unseen_cautions
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.protocol import MISFIT, REFUSED, Protocol
-from sayso.records import Estimate, InputError, Question
+from sayso.records import Estimate, InputError, Question, part_of
 from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.result import Result
 from sayso.runs.stages import FolderRun
@@ -69,6 +69,58 @@ def load_run(path: str | PathLike[str]) -> tuple[FolderRun, Manifest, Any]:
     check_stored(chosen)
     questions = folder.read("questions", Question)
     return FolderRun(folder, questions, manifest), manifest, chosen
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """What tells a row of a table from the others."""
+
+    id: str = ""
+    target: str = ""
+    asked: str = ""
+    by: str = ""
+    method: str = ""
+
+
+def whole_run(path: str | PathLike[str]) -> tuple[FolderRun, Manifest, Any]:
+    """Open a run on which something is decided, as :func:`load_run` does.
+
+    Raises InputError where rows that it had are gone or came twice, or its manifest is another's.
+    """
+    job, manifest, chosen = load_run(path)
+    for place, why in _damage(job, manifest):
+        raise InputError(
+            f"{path}/{place} {why}, so nothing is decided: copy the folder again, or run again "
+            "into another --out"
+        )
+    return job, manifest, chosen
+
+
+def _damage(job: FolderRun, manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield files of a run that are not as it wrote them, and what is wrong with each."""
+    folder, answers = job.folder, dict[str, set[str]]()
+    measured = next(folder.iter(f"metrics/{protocol_of(manifest).name}", Estimate), None)
+    for key in ("data", "model", "judge"):
+        says, was = job.parts[key], part_of(measured.signature if measured else (), key)
+        if was not in ("", says):
+            yield "manifest.json", f"says {key} {says!r}, and its numbers are of {was!r}"
+    for table in sorted({*manifest.rows, *folder.rows()}):
+        rows = [*folder.iter(table, _Row)] if folder.has(table) else []
+        keys = {row.id or (row.target, row.asked, row.by, row.method) for row in rows}
+        kind, _, stage = table.partition("/")
+        if kind == "generations":
+            answers[stage] = {row.id for row in rows}
+        gone = manifest.rows.get(table, manifest.n_questions * (kind == "questions")) - len(keys)
+        if gone > 0:
+            yield f"{table}.parquet", f"lacks {gone:,} of the rows that the run had"
+        if twice := len(rows) - len(keys):
+            yield f"{table}.parquet", f"has {twice:,} rows a second time"
+        if gone < 0 and table in manifest.rows:
+            yield f"{table}.parquet", f"has {-gone:,} rows more than the run wrote"
+        if kind == "verdicts" and stage in answers:
+            judged = {row.target for row in rows}
+            if lost := len(judged - answers[stage]):
+                answered = f"generations/{stage}.parquet"
+                yield answered, f"lacks {lost:,} of the rows that the run had"
 
 
 def check_stored(chosen: Any) -> None:

@@ -278,7 +278,11 @@ class FolderRun:
     def finish(self, **known: Any) -> Manifest:
         """Write and return the manifest of a run that is finished, with what is known by now."""
         self.manifest = msgspec.structs.replace(
-            self.manifest, finished=now(), timings=self.timings, **known
+            self.manifest,
+            finished=now(),
+            timings=self.timings,
+            rows=self.folder.rows(),
+            **known,
         )
         self.folder.write_manifest(self.manifest)
         return self.manifest

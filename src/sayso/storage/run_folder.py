@@ -25,7 +25,7 @@ from sayso.addresses import redact
 from sayso.records import Estimate, InputError
 from sayso.storage.atomic import disk_errors, refuse_links, replacing
 from sayso.storage.renamed import under_todays_name
-from sayso.storage.tables import read_parquet, write_parquet
+from sayso.storage.tables import count_rows, read_parquet, write_parquet
 
 Half = NDArray[np.float16]
 
@@ -47,6 +47,8 @@ KINDS = (
 CORRECTED, LABELS = "corrected", "labels.sqlite"
 #: tables that are one file
 ALONE = ("questions", "answers", CORRECTED)
+#: tables whose rows a manifest counts
+COUNTED = ("questions", "generations", "verdicts", "scores")
 #: runs of a folder that a message names
 MOST_NAMED = 4
 STAGE = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,99}")
@@ -73,6 +75,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     ``timings`` are CPU and wall seconds by stage, ``tokens`` counts of requests and tokens
     (``judge_…``: the judge's). ``dollars`` is what the answers cost, whenever they were paid for,
     and ``judge_dollars`` what the verdicts cost; ``None`` = unknown, or no judge that could cost.
+    ``rows`` are the rows of each table of a finished run (none in runs of before that was kept).
     ``cached`` says how many answers came from the cache, when they were given and by which
     addresses, and how many of them were asked again and came back different.
     ``judge_check`` says how well this judge did when it was checked; ``cautions`` are what must be
@@ -110,6 +113,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     judge_check: dict[str, str | int | float | None] = msgspec.field(default_factory=dict)
     cautions: tuple[str, ...] = ()
     cached: dict[str, str | int] = msgspec.field(default_factory=dict)
+    rows: dict[str, int] = msgspec.field(default_factory=dict)
 
     @property
     def shown_model(self) -> str:
@@ -213,6 +217,11 @@ class RunFolder:
             raise InputError(f"no tables are called {kind!r}: expected one of {', '.join(KINDS)}")
         names = (file.name.removesuffix(".parquet") for file in self.path.glob(f"{kind}/*.parquet"))
         return sorted(f"{kind}/{name}" for name in names if STAGE.fullmatch(name))
+
+    def rows(self) -> dict[str, int]:
+        """Return the number of rows of each table that numbers are made of."""
+        tables = [one for kind in COUNTED for one in self.tables(kind)]
+        return {table: count_rows(self._place(table)) for table in tables}
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Write ``manifest.json``, sorted and indented for people."""

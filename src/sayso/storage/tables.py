@@ -358,6 +358,14 @@ def check_unpacked(source: Any, path: Path) -> None:
         )
 
 
+def count_rows(path: Path) -> int:
+    """Return how many rows a file says that it has."""
+    import pyarrow.parquet as pq
+
+    with path.open("rb") as file:
+        return int(pq.read_metadata(file).num_rows)
+
+
 def read_parquet(path: Path, kind: type[Record]) -> Iterator[Record]:
     """Yield the records of a file, one row group in memory at a time.
 
