@@ -248,6 +248,31 @@ def test_all_scores_are_those_of_sayso(installed: Install) -> None:
     assert both["shouting"] == 1
 
 
+@pytest.mark.parametrize("need", ["logprobs", "draws"])
+def test_an_answer_that_lacks_what_a_score_needs_has_no_value(
+    need: str, installed: Install, tmp_path: Path
+) -> None:
+    code = "from sayso.scores import Method\nmade = Method(lambda s: {}, ({!r},))"
+    given = {"logprobs": "-sum(s.answer.logprobs)", "draws": "1 / len(s.draws)"}[need]
+    installed("scores", "mine", code.format(given, need))
+    rows = tmp_path / "a.jsonl"
+    held = '"token_logprobs": [-1.0, -2.0], "samples": ["Rome", "Oslo"]'
+    line = '{{"question": "Who is {}?", "gold": "Rome", "answer": "Rome"{}}}\n'
+    rows.write_text("".join(line.format(n, f", {held}" * (n > 1)) for n in range(6)))
+    out = str(tmp_path / "run")
+    assert (
+        execute(["run", "selective", "--answers", str(rows), "--scores", "mine", "--out", out]) == 0
+    )
+    scores = RunFolder.open(Path(out)).read("scores/short", sayso.records.Score)
+    mine = [s for s in scores if s.method == "mine"]
+    assert [s.value for s in mine if s.value is not None] == [
+        3.0 if need == "logprobs" else 0.5
+    ] * 4
+    lacking = [s.problem or "" for s in mine if s.value is None]
+    assert len(lacking) == 2
+    assert all(need in problem for problem in lacking)
+
+
 ENGINE = """
 from sayso.engines.engine import Capabilities, Counts
 from sayso.engines.prices import Price

@@ -119,6 +119,8 @@ def test_a_function_that_fails_is_named_in_one_line(function: Any, message: str)
         (shouting, "scores are chosen by name; give functions in a mapping"),
         ({"perplexity": shouting}, "sayso has a score 'perplexity' of its own"),
         ({"p_ik": shouting}, "sayso has a score 'p_ik' of its own"),
+        ({"text_only": shouting}, "sayso has a score 'text_only' of its own"),
+        ({"words": shouting}, "sayso has a score 'words' of its own"),
         ({"answer": shouting}, "score 'answer' has the name of a column"),
         ({"score_problems": shouting}, "'score_problems' has the name of a column"),
     ],

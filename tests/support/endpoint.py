@@ -19,8 +19,9 @@ def endpoint(
 ) -> Iterator[str]:
     """Serve a model that answers with ``say`` of a request's body, and return its address.
 
-    What it says is a text, or the fields of a message and its usage. With ``logprob`` each word of the answer is a token of the log-probability that it returns, at
-    the place of which ``others`` are the likeliest tokens.
+    What it says is a text, or the fields of a message and its usage. With ``logprob`` each word of
+    the answer is a token of the log-probability that it returns, at the place of which ``others``
+    are the likeliest tokens.
     """
 
     class Handler(BaseHTTPRequestHandler):

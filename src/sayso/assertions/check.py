@@ -551,8 +551,8 @@ def _refuse_cached(runs: Sequence[Path]) -> None:
         since = f", the first given on {when}" if when else ""
         raise InputError(
             f"{path}: {number:,} of {total:,} answers are from the cache{since}; they say nothing "
-            "about the model that answers today. Ask it again: "
-            f"{line(manifest.command, 300)} --fresh (and another --out), or pass --allow-cache"
+            "about the model that answers today. Ask it again, with --fresh and into another "
+            f"--out: {line(manifest.command, 300)}; or pass --allow-cache"
         )
 
 

@@ -60,7 +60,7 @@ def _add_command(plan: Protocol) -> None:
     command = with_options(run_one, {"common": RunFlags, "settings": plan.Settings})
     below = help_examples(
         f"sayso run {plan.name} --limit 5",
-        f"sayso run {plan.name} --model hf:Qwen/Qwen3.5-4B --data mine.jsonl",
+        f"sayso run {plan.name} --model hf:Qwen/Qwen3.5-4B --data file:mine.csv",
         f"sayso run {plan.name} --model openai:gpt-5.4-mini --max-cost 5 --dry-run",
     )
     run_app.command(command, name=plan.name, help_epilogue=below)
@@ -143,7 +143,10 @@ def compare(
     """
     if flags.assertions:
         if more:
-            raise InputError("--assert is for two runs: leave out further runs")
+            raise InputError(
+                "--assert is for two runs: leave out further runs, and put --assert before each "
+                "assertion"
+            )
         pairing = {"allow": flags.allow, "resamples": flags.resamples, "seed": flags.seed}
         return _decide(b, flags.assertions, gate, json=flags.json, base=a, **pairing)
     if gate != GateFlags():

@@ -53,7 +53,9 @@ class ScoreFlags(ShownFlags, FigureFlags, ModelOptions, GradingOptions):
     force: bool = flag(
         False, "overwrite a file at --out or --report that sayso score did not write"
     )
-    methods: str = flag("", "names of scores, such as a,b; default: all that the file supports")
+    methods: str = flag(
+        "", "names of scores, such as a,b or all,PLUGIN; default: all of sayso's own"
+    )
     requests: Path | None = option(
         None, "for batch output: the batch's input file, which has the questions"
     )

@@ -469,7 +469,10 @@ def _values(
         column = np.array([_number(row.own.get(own)) for row in rows])
         if np.isnan(column).all():
             choose([own])  # says which scores there are, unless it is a column
-            raise InputError(f"--score {own}: no row has a number in this column")
+            raise InputError(
+                f"--score {own}: no row has a number in this column; sayso score FILE --methods "
+                f"{own} adds it"
+            )
         return {own: column}, {own: (GIVEN,)}, True
     wanted = {
         name: method

@@ -206,7 +206,7 @@ def leaderboard(
     absent = [name for name in names if name not in there and name != LENGTH]
     names = names or [name for name in SCORES if name in there]
     if absent or not names:
-        what = f"no row has {absent[0]!r}" if absent else "no row has a score"
+        what = f"no row has {absent[0]!r}" if absent else "no row has a score of sayso"
         raise InputError(f"leaderboard: {what}; sayso.score(rows) adds a column for each")
     with contextlib.ExitStack() as stack:
         folder = Path(cache) if cache is not None else default_cache_folder()

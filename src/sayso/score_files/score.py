@@ -88,11 +88,12 @@ from sayso.score_files.write import (
 from sayso.scores import ALL, Choice, Method, choose, names_in, values_of
 from sayso.scores.collect import (
     ALTERNATIVES,
-    EVIDENCE,
+    OF_ANSWER,
     RELEVANCE,
     collect_evidence,
     evidence_lacking,
     needs_taking,
+    present,
     provided,
     row_confidence,
 )
@@ -518,8 +519,6 @@ BLOCK = 128
 #: rows that a process scores at a time, and that one file of :func:`parts_beside` holds
 PART = 1024
 _MEANING, _ENGINE = needs_taking("meaning"), needs_taking("engine") | needs_taking("options")
-#: evidence about the answer, which a row without one cannot have
-_OF_ANSWER = {need for need, kind in EVIDENCE.items() if kind.of_answer}
 #: What differs from row to row in a reason: numbers, and texts in quotes.
 _NUMBER = re.compile(r"""-?\d[\d.,e+-]*|\bnan\b|\binf\b|'[^']*'|"[^"]*\"""")
 #: how the question whether an answer is true was put, by the name of its evidence
@@ -734,20 +733,6 @@ def score_rows(
             yield Scored(row, values, reasons, own, case)
 
 
-def present(case: Case) -> frozenset[str]:
-    """Return the kinds of evidence that are there, whatever they are worth."""
-    kinds = {"answer", *["draws"] * bool(case.draws)}
-    for need, kind in EVIDENCE.items():
-        if need.startswith("draws."):
-            there = bool(case.draws) and all(kind.array in kept for kept in case.draw_arrays)
-        else:
-            there = kind.array in case.arrays or any(name in case.evidence for name in kind.held)
-        if there:
-            kinds.add(need)
-    kinds |= {f"stated:{way}" for way in case.evidence.get("stated", ())}
-    return frozenset(kinds if case.answer is not None else kinds - _OF_ANSWER)
-
-
 def possible(
     rows: Iterable[AnswerRow], methods: Mapping[str, Method], tools: Toolbox, model: bool
 ) -> list[str]:
@@ -778,7 +763,7 @@ def _why(
     reason = next((case.reasons[need] for need in absent if need in case.reasons), None)
     if reason is not None:
         return reason, True
-    if case.answer is None and "draws" not in absent and not _OF_ANSWER.isdisjoint(absent):
+    if case.answer is None and "draws" not in absent and not OF_ANSWER.isdisjoint(absent):
         return ("no answer", False) if row.answer is None else ("the answer is empty", True)
     named = ((p, _COLUMN.search(p)) for p in row.problems)
     broken = next((p for p, column in named if column and _HELD[column[0]] in absent), None)

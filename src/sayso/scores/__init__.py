@@ -15,7 +15,7 @@ import numpy as np
 
 from sayso.harmless import line
 from sayso.plugins import Plugin, find_plugin, plugin_names
-from sayso.records import InputError, Score
+from sayso.records import InputError, Score, suggestion
 from sayso.scores import consistency, elicited, entropy, graph, likelihood, relevance
 from sayso.scores.entropy import (
     discrete_semantic_entropy,
@@ -25,6 +25,7 @@ from sayso.scores.entropy import (
 )
 from sayso.scores.evidence import Answer, NoEvidence, Samples, answer_of, the_answer
 from sayso.scores.p_ik import P_IK, FittedProbe, cross_fit_probe, cross_fit_stored, fit_p_ik
+from sayso.scores.text_only import TEXT_ONLY
 
 __all__ = [
     "SCORES",
@@ -163,6 +164,8 @@ SCORES: dict[str, Method] = {
 
 #: the name that stands for every score of ours
 ALL = "all"
+#: names that no score of a user's may have: those of ours, and of what tables show beside them
+OURS = (*SCORES, P_IK, TEXT_ONLY, "words", ALL)
 #: what a caller chooses: names, or scores of his own by name
 Choice = Iterable[str] | Mapping[str, "Method | Callable[[Samples], float | None]"] | None
 
@@ -205,12 +208,12 @@ def plugins_among(names: Iterable[str]) -> dict[str, Plugin | None]:
     Raises UnknownScore.
     """
     each = [one for name in names_in(names) for one in (SCORES if name == ALL else (name,))]
-    found = {name: find_plugin("scores", name, (*SCORES, P_IK)) for name in each}
+    found = {name: find_plugin("scores", name, OURS) for name in each}
     unknown = [n for n, plugin in found.items() if n not in SCORES and (plugin is None or ":" in n)]
     if unknown:
+        meant = suggestion(unknown[0], SCORES) or f"expected some of {', '.join(SCORES)}"
         raise UnknownScore(
-            f"no score is called {', '.join(map(repr, unknown))}: expected some of "
-            f"{', '.join(SCORES)}{plugin_names('scores')}"
+            f"no score is called {', '.join(map(repr, unknown))}: {meant}{plugin_names('scores')}"
         )
     return found
 
@@ -224,7 +227,7 @@ def _own_method(name: str, given: object) -> Method:
     method = given if isinstance(given, Method) else Method(given, ("answer",))  # type: ignore[arg-type]
     if SCORES.get(name) == method:
         return method
-    if name in (*SCORES, P_IK):
+    if name in OURS:
         raise InputError(f"sayso has a score {name!r} of its own: give yours another name")
     if not callable(method.score):
         raise InputError(
@@ -279,7 +282,8 @@ def _value_of(name: str, method: Method, samples: Samples) -> float | str:
             raise
         raise InputError(
             f"score {name!r} failed on {samples.target or 'an answer'}: "
-            f"{type(error).__name__}: {line(str(error), 200)}"
+            f"{type(error).__name__}: {line(str(error), 200)} (what a row may lack is named in "
+            "Method(function, needs))"
         ) from error
     if value is None:
         return "the function returned None"

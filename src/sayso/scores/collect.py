@@ -890,6 +890,8 @@ FORCED = tuple(need for need, kind in EVIDENCE.items() if kind.collector is read
 ELICITED = tuple(need for need, kind in EVIDENCE.items() if kind.collector is elicit)
 #: the kinds that words alone answer, where it is known at which character each token begins
 RELEVANCE = tuple(need for need, kind in EVIDENCE.items() if kind.collector is relevance)
+#: evidence about the answer, which a case without one cannot have
+OF_ANSWER = frozenset(need for need, kind in EVIDENCE.items() if kind.of_answer)
 #: Evidence without a collector, and where it comes from.
 _ELSEWHERE = {
     "stated:one_step": "is stated together with the answer: column stated_confidence",
@@ -903,6 +905,20 @@ _COLUMNS = {
     "draws.logprobs": "sample_token_logprobs, for every sample",
     "draws.entropies": "sample_token_entropies, for every sample",
 }
+
+
+def present(case: Case) -> frozenset[str]:
+    """Return the kinds of evidence that are there, whatever they are worth."""
+    kinds = {"answer", *["draws"] * bool(case.draws)}
+    for need, kind in EVIDENCE.items():
+        if need.startswith("draws."):
+            there = bool(case.draws) and all(kind.array in kept for kept in case.draw_arrays)
+        else:
+            there = kind.array in case.arrays or any(name in case.evidence for name in kind.held)
+        if there:
+            kinds.add(need)
+    kinds |= {f"stated:{way}" for way in case.evidence.get("stated", ())}
+    return frozenset(kinds if case.answer is not None else kinds - OF_ANSWER)
 
 
 def needs_taking(ability: str) -> frozenset[str]:

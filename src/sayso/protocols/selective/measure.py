@@ -272,9 +272,15 @@ def cautions(estimates: Iterable[Estimate], draws_vary: bool | None = None) -> l
         if e.name == "auroc" and any(part in (e.problem or "") for part in NO_LOGPROBS)
     }
     if "sequence_probability" in missing:
+        given = any(("logprobs", ENDPOINT) in e.signature for e in rows)
+        why = (
+            "The log-probabilities may not be the model's own"
+            if given
+            else ("There are no log-probabilities")
+        )
         lines.append(
-            f"There are no log-probabilities, so {len(missing)} scores have no value, including "
-            "sequence probability and semantic entropy."
+            f"{why}, so {len(missing)} scores have no value, including sequence probability and "
+            "semantic entropy."
         )
     elif missing:
         lines.append(

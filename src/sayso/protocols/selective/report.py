@@ -174,9 +174,9 @@ def _declines(results: SelectiveResults, form: str) -> str:
     if all(share.value == 0 for share in shares):
         return f"Asked plainly, it never declined: {counts}."
     if gap.low is None or gap.high is None or not often or fewest < FEW:
-        return (
-            f"There are too few questions to say whether it declines what it cannot answer: {said}."
-        )
+        least = f"fewer than {FEW} of a kind are" if fewest < FEW else "there are"
+        few = f"{least} too few questions to say whether it declines what it cannot answer"
+        return f"{capital(few)}: {said}."
     if gap.high < 0:
         return f"It declines the wrong questions: {said}."
     if gap.low <= 0 and often != "rarely":
@@ -201,6 +201,12 @@ def _finds(results: SelectiveResults, form: str) -> str:
     names = [score_label(name) for name in results.scores(form)]
     did, best = _what_they_did(results, form, missed), best_score(results, form)
     which = opening.best_named(names, elsewhere=best.name == BEST)
+    declined = results.count(form, "declined")
+    if not which and declined is not None:
+        return (
+            f"Of {of}, {declined:,.0f} decline and {results.count(form, 'wrong'):,.0f} are wrong; "
+            "no question is marked as unanswerable, and no uncertainty score has a value."
+        )
     alike = " to questions of one type" if results.within(form) else ""
     return opening.errors_sentence(missed, rate.n, of, which, best, did, alike)
 
@@ -296,8 +302,8 @@ def best_scores_table(results: SelectiveResults) -> NumberTable:
     best = [name for form in forms.values() for name in results.scores(form)[:most]]
     best += [n for n in (LENGTH, WORDS) if any(n in results.ranked(f) for f in forms.values())]
     within = " within type of fact" if any(map(results.within, forms.values())) else ""
-    note = f"The {most} best of each form; of equal scores the choice is arbitrary. All are below."
-    caption = f"Right answers against others: AUROC{within} (.5 = chance)"
+    note = f"The {most} best of each form, equal ones by chance. All: below, or with --verbose."
+    caption = f"Right answers against all others: AUROC{within} (.5 = chance)"
     return grid(
         caption,
         _named(best),

@@ -47,7 +47,7 @@ from sayso.records import (
     Verdict,
     is_blank,
 )
-from sayso.scores import Method, score_one
+from sayso.scores import SCORES, Method, score_one
 from sayso.scores.collect import (
     ALTERNATIVES,
     ELICITED,
@@ -61,6 +61,7 @@ from sayso.scores.collect import (
     hidden_blocks,
     needs_asking,
     needs_taking,
+    present,
     provided,
     states_hash,
 )
@@ -298,8 +299,15 @@ def scores_of(
         collect_evidence(cases, needs, tools)
         for fact, case in zip(block, cases, strict=True):
             case.evidence.setdefault("stated", {})["one_step"] = stated.get(fact.target)
+            there = present(case)
+            for name, method in usable.items():
+                lacks = [need for need in method.needs if need not in there]
+                if lacks and name not in SCORES:
+                    why = f"this answer is without {', '.join(lacks)}"
+                    scored[name].append(Score(fact.target, name, None, why))
+            can = {n: m for n, m in usable.items() if n in SCORES or there.issuperset(m.needs)}
             for name, score in score_one(
-                samples_of(fact.target, case, case.answer or ""), usable
+                samples_of(fact.target, case, case.answer or ""), can
             ).items():
                 scored[name].append(score)
     for name, column in scored.items():

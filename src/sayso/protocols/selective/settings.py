@@ -132,7 +132,7 @@ class Settings(ProtocolSettings):
         main=True,
     )
     scores: str = collect_field(
-        "all", "names of the scores to compute, separated by commas, or all"
+        "all", "names of scores, separated by commas; all: those of sayso, all,NAME: a plug-in too"
     )
     answer_metrics: str = collect_field(
         "",

@@ -194,7 +194,7 @@ def _conclude(
         return f"{changed}: {asked} ({_example(different[0])}). {mixed}", ""
     again = "--fresh asks everything again."
     if different:
-        return f"{asked} ({_example(different[0])}); the model may be the same. {again}", ""
+        return f"{asked} ({_example(different[0])}); the model may have changed. {again}", ""
     moved = shift(answered)
     if moved is not None and moved > SHIFT:
         return (
