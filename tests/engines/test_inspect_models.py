@@ -17,6 +17,7 @@ from sayso import cli
 from sayso.engines import open_model
 from sayso.engines.prices import LOCAL, price_of
 from sayso.records import Generation, InputError, Request, ask
+from support.endpoint import endpoint
 from support.scripted_world import facts, records, write
 
 pytest.importorskip("inspect_ai")
@@ -32,8 +33,9 @@ from inspect_ai.model import (
 )
 from inspect_ai.model._providers.util import batch
 
-from sayso.engines.inspect_models import ModelEngine, in_thread
+from sayso.engines.inspect_models import ModelEngine
 from sayso.engines.openai.endpoint import EndpointOptions
+from sayso.inspect_ai_tools.reading import in_thread
 
 KEY = "key-of-loop-0123456789"
 NAME = "inspect:openai-api/loop/bad"
@@ -46,13 +48,14 @@ def looped(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     closing: list[Callable[[], object]] = []
 
     def start(plan: Plan | None = None, **switches: Any) -> tuple[BadServer, ModelEngine]:
-        options = switches.pop("options", {})
+        options, name = switches.pop("options", {}), switches.pop("name", NAME)
         server = BadServer(plan, **switches)
         server.__enter__()
         closing.append(lambda: server.__exit__())
-        monkeypatch.setenv("LOOP_BASE_URL", server.url)
-        monkeypatch.setenv("LOOP_API_KEY", KEY)
-        engine: Any = open_model(NAME, **options)
+        for maker in ("LOOP", "OPENAI"):
+            monkeypatch.setenv(f"{maker}_BASE_URL", server.url)
+            monkeypatch.setenv(f"{maker}_API_KEY", KEY)
+        engine: Any = open_model(name, **options)
         engine.asker.pace.base = 0.005
         closing.append(engine.close)
         return server, engine
@@ -141,6 +144,8 @@ def test_how_answers_end(looped: Open, what: str, problem: str | None) -> None:
     ("switches", "words"),
     [({"key": "another-key-000"}, ("refuses the key in LOOP_API_KEY",)),
      ({"plan": lambda n, body: "404-model"}, ("does not have the model 'bad'",)),
+     ({"name": "inspect:openai/bad"},
+      ("OpenAI's Responses API; inspect:openai-api/",)),
      ({"die": True}, ("nothing answers at Inspect's openai-api",))],
 )  # fmt: skip
 def test_what_would_fail_every_request_is_one_line(
@@ -156,7 +161,9 @@ def test_what_would_fail_every_request_is_one_line(
     assert KEY not in str(caught.value)
 
 
-def mocked(*parts: Any, stop: Any = "stop", **fields: Any) -> Any:
+def mocked(
+    *parts: Any, stop: Any = "stop", name: str = "inspect:mockllm/model", **fields: Any
+) -> Any:
     message = ChatMessageAssistant(content=list(parts))
     usage = ModelUsage(
         input_tokens=7, output_tokens=30, total_tokens=40, input_tokens_cache_read=2,
@@ -165,7 +172,7 @@ def mocked(*parts: Any, stop: Any = "stop", **fields: Any) -> Any:
     choice = ChatCompletionChoice(message=message, stop_reason=stop)
     output = ModelOutput(model="mockllm/model", choices=[choice], usage=usage, **fields)
     model = get_model("mockllm/model", custom_outputs=lambda *_: output, memoize=False)
-    return ModelEngine("inspect:mockllm/model", model, EndpointOptions())
+    return ModelEngine(name, model, EndpointOptions())
 
 
 def test_thoughts_are_kept_apart_and_one_that_is_cut_off_is_no_answer() -> None:
@@ -184,6 +191,44 @@ def test_thoughts_are_kept_apart_and_one_that_is_cut_off_is_no_answer() -> None:
         (found,) = answers(engine, ask("When?"))
         assert (found.text, found.problem) == ("", "truncated")
         engine.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "effort", "sends"),
+    [("gpt-5", None, False), ("gpt-5.2", None, True), ("gpt-5.2", "none", True),
+     ("gpt-5.2", "low", False), ("gpt-5.5", None, False)],
+)  # fmt: skip
+def test_sampling_that_inspect_keeps_from_models_that_reason_is_told(
+    monkeypatch: pytest.MonkeyPatch, name: str, effort: str | None, sends: bool
+) -> None:
+    bodies: list[dict[str, Any]] = []
+    with endpoint(lambda body: bodies.append(body) or "Oslo") as url:  # type: ignore[func-returns-value]
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        engine: Any = open_model(f"inspect:openai/{name}")
+        kwargs = (("reasoning_effort", effort),) if effort else ()
+        request = Request(ask("Who?").messages, temperature=0.0, chat_template_kwargs=kwargs)
+        (found,) = answers(engine, request)
+        told = " ".join(engine.notices)
+        engine.close()
+    names = ("temperature", "top_p", "top_logprobs")
+    assert (
+        {n in bodies[-1] for n in names}
+        == {sends}
+        == {f"{n} is not" not in told for n in names[:2]}
+    )
+    assert ("temperature: provider default" in found.overrides) is not sends
+    assert bodies[-1]["reasoning"].get("effort") == effort
+    assert (found.text, found.thinking, found.thinking_tokens) == ("Oslo", "Hm.", 16)
+    asked = [body for body in bodies if "hello, world" not in json.dumps(body)]  # Inspect's own
+    assert len(asked) == 1  # what is kept back is known before anything is paid
+
+
+def test_claude_gets_no_temperature_and_that_is_told() -> None:
+    engine = mocked(ContentText(text="In 1815."), name="inspect:anthropic/claude-opus-5")
+    (found,) = answers(engine, ask("When?", temperature=0))
+    assert {"temperature: provider default", "top_p: provider default"} <= {*found.overrides}
+    engine.close()
 
 
 def test_inside_inspect_its_own_loop_asks_and_its_own_errors_are_raised() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Request, Usage, ask
 from sayso.runs import measure
 from sayso.runs.dry_run import (
+    _Cost,
+    _Pilot,
     UNKNOWN_FORM,
     Range,
     RunEstimate,
@@ -448,6 +451,18 @@ def test_a_pilot_prices_the_rest_of_a_run_and_is_paid_once(tmp_path: Path, stop:
     again = price_job(given, 5).pilot
     assert again is not None
     assert (again.paid, again.dollars) == (0, 0)  # all is in the cache
+
+
+@pytest.mark.parametrize(("asked", "widths"), [(5, (2, 3)), (10, (1.4, 1.8)), (40, (1.05, 1.4))])
+def test_few_entities_that_cost_the_same_by_chance_give_no_narrow_range(
+    asked: int, widths: tuple[float, float]
+) -> None:
+    pilot = object.__new__(_Pilot)
+    pilot.paid, pilot.costs = 1.0, [_Cost(1, 0.0, 2.0)] * asked
+    pilot.entities, pilot.firsts = [("", str(n)) for n in range(120)], Counter()
+    found = pilot.price((0.0, 1.0))
+    assert found.dollars == pytest.approx(2.0 * (120 - asked))
+    assert widths[0] < found.high / found.low < widths[1]
 
 
 @pytest.mark.parametrize(

@@ -21,13 +21,16 @@ def endpoint(
 
     What it says is a text, or the fields of a message and its usage. With ``logprob`` each word of
     the answer is a token of the log-probability that it returns, at the place of which ``others``
-    are the likeliest tokens.
+    are the likeliest tokens. It knows OpenAI's Responses API too, where a text is all it says.
     """
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             said = say(body)
+            if self.path.endswith("/responses"):
+                self._send(_response(body, said))
+                return
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             fields, usage = ({"content": said}, usage) if isinstance(said, str) else said
             message = {"role": "assistant", **fields}
@@ -40,10 +43,13 @@ def endpoint(
                 ]
                 tokens = [{"token": word, "logprob": value, "top_logprobs": tops} for word in words]
                 choice["logprobs"] = {"content": tokens}
-            sent = json.dumps(
+            self._send(
                 {"id": "1", "object": "chat.completion", "created": 0, "model": "m",
                  "choices": [choice], "usage": usage}
-            ).encode()  # fmt: skip
+            )  # fmt: skip
+
+        def _send(self, value: object) -> None:
+            sent = json.dumps(value).encode()
             self.send_response(200)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(sent)))
@@ -62,3 +68,22 @@ def endpoint(
         running.shutdown()
         running.server_close()
         thread.join()
+
+
+def _response(body: dict[str, Any], text: object) -> dict[str, Any]:
+    """Return an answer of OpenAI's Responses API, after a thought that it sums up."""
+    written = {"type": "output_text", "text": text, "annotations": []}
+    return {
+        "id": "r", "object": "response", "created_at": 0, "model": body["model"], "tools": [],
+        "status": "completed", "parallel_tool_calls": False, "tool_choice": "auto",
+        "output": [
+            {"type": "reasoning", "id": "t", "summary": [{"type": "summary_text", "text": "Hm."}]},
+            {"type": "message", "id": "m", "role": "assistant", "status": "completed",
+             "content": [written]},
+        ],
+        "usage": {
+            "input_tokens": 5, "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": 20, "output_tokens_details": {"reasoning_tokens": 16},
+            "total_tokens": 25,
+        },
+    }  # fmt: skip

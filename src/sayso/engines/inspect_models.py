@@ -3,32 +3,30 @@
 Only the exchange is Inspect's: :class:`InspectWire` gives a body of chat completions to the model
 that Inspect opened, and its output back as a reply. All else (draws, refused options, retries,
 pace, records) is that of any endpoint. Our scorers in Inspect ask the same engine, from inside
-Inspect's own event loop (``HOME``).
+Inspect's own event loop (``HOME``; :mod:`sayso.inspect_ai_tools.reading`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
-import anyio.to_thread
 import httpx2
-import msgspec
 from anyio.from_thread import BlockingPortal
+from pydantic import TypeAdapter
 
 from sayso.engines.engine import read_options
 from sayso.engines.openai.endpoint import Endpoint, EndpointOptions, safe_line
 from sayso.engines.openai.engine import EndpointEngine
-from sayso.engines.openai.reply import Fault, Reply, choice_records, read_completion, read_error
+from sayso.engines.openai.reply import Fault, Reply, read_completion, read_error
 from sayso.engines.openai.request import refused_names
 from sayso.engines.openai.wire import Wire, without_key
 from sayso.engines.prices import price_of
 from sayso.engines.providers import INSPECT, INSPECT_BATCHES, OF_INSPECT
-from sayso.records import Generation, InputError, Request
+from sayso.records import InputError
 
 try:
     import httpx
@@ -37,9 +35,7 @@ try:
     from inspect_ai._util.registry import registry_find, registry_unqualified_name
     from inspect_ai.log._transcript import Transcript, init_transcript
     from inspect_ai.model import (
-        ChatMessageAssistant,
-        ChatMessageSystem,
-        ChatMessageUser,
+        ChatMessage,
         ContentReasoning,
         GenerateConfig,
         Model,
@@ -54,10 +50,6 @@ except ModuleNotFoundError as error:
         f"models of Inspect need {error.name}, which is not installed: pip install 'sayso[inspect]'"
     ) from None
 
-if TYPE_CHECKING:
-    from inspect_ai._util.registry import RegistryInfo
-
-T = TypeVar("T")
 #: the event loop of Inspect, where a scorer of ours asks; a run of sayso has none
 HOME: ContextVar[BlockingPortal | None] = ContextVar("sayso_inspect_home", default=None)
 #: parameters of a body by Inspect's names for them
@@ -68,35 +60,19 @@ NAMES = {
 }  # fmt: skip
 #: calls at once, where another limit holds: Inspect's own would make them wait without a word
 UNLIMITED = 1_000_000
-ROLES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Do work in a thread, whose models of Inspect are asked in this loop. Raises what it raises.
-
-    So Inspect counts their tokens, retries their requests and shows them in the log of the sample.
-    """
-    failed: Exception
-    async with BlockingPortal() as portal:
-        outside = HOME.set(portal)
-        try:
-            return await anyio.to_thread.run_sync(work)
-        except Exception as error:  # not through the portal, which would raise a group of them
-            failed = error
-        finally:
-            HOME.reset(outside)
-    raise failed
+#: what Inspect sends to no model that reasons, and says so on the terminal alone
+SAMPLING = ("temperature", "top_p", "logprobs", "top_logprobs")
+MESSAGES = TypeAdapter(list[ChatMessage])
 
 
 def open_inspect(model: str, **options: object) -> ModelEngine:
     """Open ``PROVIDER/MODEL``; see :class:`~sayso.engines.openai.endpoint.EndpointOptions`."""
     checked = read_options(EndpointOptions, options, "an endpoint's options")
     name, (provider, slash, rest) = f"inspect:{model}", model.partition("/")
-
-    def is_provider(info: RegistryInfo) -> bool:
-        return info.type == "modelapi" and str(registry_unqualified_name(info)) == provider
-
-    if not (slash and rest and registry_find(is_provider)):
+    known = registry_find(
+        lambda info: info.type == "modelapi" and registry_unqualified_name(info) == provider
+    )
+    if not (slash and rest and known):
         raise InputError(
             f"model {name!r:.200} is not one that Inspect can open: expected "
             "inspect:PROVIDER/MODEL, such as inspect:openai/gpt-5.4-mini; Inspect's page on "
@@ -115,12 +91,6 @@ def open_inspect(model: str, **options: object) -> ModelEngine:
             told = Text.from_markup(str(error.message)).plain.removeprefix("ERROR: ")
         raise InputError(f"model {name!r} cannot be opened: {safe_line(told, (), 400)}") from None
     return ModelEngine(name, opened, checked)
-
-
-@functools.cache
-def inspect_engine(model: Model) -> ModelEngine:
-    """Return the engine that asks an open model, one for all samples: it learns what is refused."""
-    return ModelEngine(str(model), model, EndpointOptions())
 
 
 class ModelEngine(EndpointEngine):
@@ -186,8 +156,11 @@ class InspectWire(Wire):
 
     async def _exchange(self, body: Mapping[str, Any], own: GenerateConfig) -> Reply | Fault:
         assert self.model is not None
+        kept = next((name for name in SAMPLING if name in body), None)
+        if kept and is_reasoning(self.model.api, body.get("reasoning_effort")):
+            return Fault("refused", f"{kept} is not supported by Inspect for models that reason")
         try:
-            messages = [ROLES[one["role"]](content=one["content"]) for one in body["messages"]]
+            messages = MESSAGES.validate_python(body["messages"])
             output = await self.model.generate(messages, config=config_of(body).merge(own))
         except Exception as error:
             fault = self._fault(error)
@@ -207,6 +180,8 @@ class InspectWire(Wire):
             chain.append(cause)
         text = getattr(error, "provider_message", None) or str(error) or type(error).__name__
         status = next(filter(None, map(status_code_of, chain)), None)
+        if status == 404 and getattr(self.model.api, "responses_api", False):
+            text = f"{text}, for OpenAI's Responses API; inspect:openai-api/… asks other servers"
         if status is not None:
             headers = getattr(getattr(error, "response", None), "headers", {})
             return self._clean(read_error(status, headers, text))
@@ -228,6 +203,14 @@ class InspectWire(Wire):
             await self.model.api.aclose()
 
 
+def is_reasoning(api: Any, effort: str | None) -> bool:
+    """Tell whether Inspect takes a model for one that reasons, which has no sampling settings."""
+    if getattr(api, "responses_api", False):  # OpenAI's
+        asked = api.reasons_by_default() if effort is None else effort != "none"
+        return bool(api.always_reasons() or (api.is_gpt_5_plus() and asked))
+    return bool(getattr(api, "is_claude_4_7_or_later", bool)())  # Amazon's
+
+
 def config_of(body: Mapping[str, Any]) -> GenerateConfig:
     """Return the settings of a body of chat completions as Inspect calls them."""
     config = GenerateConfig(**{NAMES[name]: body[name] for name in body.keys() & NAMES.keys()})
@@ -246,7 +229,7 @@ def completion_of(output: ModelOutput) -> bytes:
     for number, choice in enumerate(output.choices):
         content = choice.message.content
         parts = [c for c in content if isinstance(c, ContentReasoning)] if content else []
-        thoughts = [(c.summary or "") if c.redacted else c.reasoning for c in parts]
+        thoughts = [(not c.redacted and c.reasoning) or c.summary or "" for c in parts]
         ended = None if choice.stop_reason == "unknown" else choice.stop_reason
         choices.append(
             {
@@ -266,12 +249,3 @@ def completion_of(output: ModelOutput) -> bytes:
             "completion_tokens_details": {"reasoning_tokens": used.reasoning_tokens},
         }
     return json.dumps(reply).encode()
-
-
-def generation_of(output: ModelOutput, **fields: Any) -> Generation:
-    """Return what a model of Inspect answered as a generation, its thoughts apart."""
-    request = Request(())
-    reply = read_completion(completion_of(output))
-    if isinstance(reply, Fault):
-        return Generation(request, problem=f"failed: {output.error or reply.reason}", **fields)
-    return msgspec.structs.replace(choice_records([request], reply, (), None)[0], **fields)

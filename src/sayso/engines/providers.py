@@ -65,7 +65,9 @@ _NONE = ("n", "seed", "logprobs", "top_logprobs")
 #: providers of Inspect whose prices are known, or to which it does not pass all options on
 INSPECT = {
     "openai": OF_INSPECT._replace(prices="openai"),
-    "anthropic": OF_INSPECT._replace(prices="anthropic", ignores=_NONE, hottest=1.0),
+    "anthropic": OF_INSPECT._replace(
+        prices="anthropic", ignores=(*_NONE, "temperature", "top_p")
+    ),
     "google": OF_INSPECT._replace(prices="google", ignores=("seed",)),
     "grok": OF_INSPECT._replace(prices="x-ai", ignores=("n",)),
     "groq": OF_INSPECT._replace(prices="groq", ignores=_NONE[2:]),

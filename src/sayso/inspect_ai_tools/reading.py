@@ -8,18 +8,22 @@ there the question is the last message of the user, and every target is a true v
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple, TypeVar
 
+import anyio.to_thread
 import msgspec
+from anyio.from_thread import BlockingPortal
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import Model, ModelOutput, get_model
 from inspect_ai.scorer import Score, Target
 from inspect_ai.solver import TaskState
 
 from sayso.datasets.tools.inspect import ANSWERABLE, QUESTION
-from sayso.engines.inspect_models import generation_of, in_thread, inspect_engine
+from sayso.engines.inspect_models import HOME, ModelEngine, completion_of
+from sayso.engines.openai.endpoint import EndpointOptions
+from sayso.engines.openai.reply import Fault, choice_records, read_completion
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import PROBLEMS
@@ -32,10 +36,12 @@ from sayso.records import (
     Generation,
     Gold,
     Question,
+    Request,
     Verdict,
     content_id,
 )
 
+T = TypeVar("T")
 #: further keys of the metadata of a sample: what is resampled as a whole; the prompt of draws
 CLUSTER, PROBE = "cluster", "probe"
 #: key of the store of a sample: texts of the draws that say what is known
@@ -91,6 +97,15 @@ def asked_question(metadata: Mapping[str, Any], text: str, targets: Sequence[str
     )
 
 
+def generation_of(output: ModelOutput, **fields: Any) -> Generation:
+    """Return what a model of Inspect answered as a generation, its thoughts apart."""
+    request = Request(())
+    reply = read_completion(completion_of(output))
+    if isinstance(reply, Fault):
+        return Generation(request, problem=f"failed: {output.error or reply.reason}", **fields)
+    return msgspec.structs.replace(choice_records([request], reply, (), None)[0], **fields)
+
+
 def given_answer(text: str, question: Question, **fields: Any) -> Generation:
     """Return a text as the answer to a question, its thoughts apart."""
     output = ModelOutput.from_content("", text)
@@ -116,6 +131,29 @@ def check_judge_options(judge: str, prompts: str, room: int) -> None:
         raise PrerequisiteError(f"prompts is {prompts!r:.60}; expected full or brief")
     if room < 0:
         raise PrerequisiteError(f"room is {room}; expected a number of tokens, or 0")
+
+
+@cache
+def inspect_engine(model: Model) -> ModelEngine:
+    """Return the engine that asks an open model, one for all samples: it learns what is refused."""
+    return ModelEngine(str(model), model, EndpointOptions())
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Do work in a thread, whose models of Inspect are asked in this loop. Raises what it raises.
+
+    So Inspect counts their tokens, retries their requests and shows them in the log of the sample.
+    """
+    failed: Exception
+    async with BlockingPortal() as portal:
+        outside = HOME.set(portal)
+        try:
+            return await anyio.to_thread.run_sync(work)
+        except Exception as error:  # not through the portal, which would raise a group of them
+            failed = error
+        finally:
+            HOME.reset(outside)
+    raise failed
 
 
 def judge_named(judge: str, prompts: PromptSet, room: int, subject: str) -> Judge:

@@ -692,7 +692,9 @@ def money(amount: Range | None, label: str = "") -> str:
 # costs is a ratio estimate (Cochran, Sampling Techniques, 1977, section 6): dollars of an entity to
 # its requests that need no answer. Thoughts have heavy tails, so the interval is one of the log,
 # with the larger of two spreads (of the residuals, of the logs) and, as for the mean of a
-# log-normal, with the error of its variance.
+# log-normal, with the error of its variance. A few entities may be alike by chance, and then cost
+# too little too: the spread is taken together with that of some others, as an inverse gamma prior
+# of a variance does (Gelman et al., Bayesian Data Analysis, 3rd edition, section 2.6).
 
 #: in theory, how often the price is in its range: less holds, as a pilot grows until it is narrow
 LEVEL = 0.98
@@ -701,6 +703,8 @@ LEVEL = 0.98
 NARROW, GROWTH = 2.0, 8
 #: entities of the smallest pilot
 SMALLEST = 3
+#: of so many other entities the costs are taken to be spread so much (as a part of their mean)
+OTHERS, TYPICAL = 4, 0.5
 
 
 def price_job(
@@ -829,11 +833,12 @@ class _Pilot:
         ratio = cost.sum() / first.sum()
         apart = math.sqrt(((cost - ratio * first) ** 2).sum() / (n - 1)) / cost.mean()
         logs = np.log((cost / first)[cost > 0])
-        spread = max(apart, float(logs.std(ddof=1)) if len(logs) > 1 else 0.0)
+        seen = max(apart, float(logs.std(ddof=1)) if len(logs) > 1 else 0.0)
+        spread = math.sqrt(((n - 1) * seen**2 + OTHERS * TYPICAL**2) / (n - 1 + OTHERS))
 
         def half(size: int) -> float:
             error = spread**2 * (1 / size + 1 / (total - size)) + spread**4 / 2 / (size - 1)
-            return student_quantile((1 + LEVEL) / 2, size - 1) * math.sqrt(error)
+            return student_quantile((1 + LEVEL) / 2, size - 1 + OTHERS) * math.sqrt(error)
 
         price, wide = float(ratio) * rest, half(n)
         more = next((k - n for k in range(n, total) if half(k) <= wide / 2), total - n)
