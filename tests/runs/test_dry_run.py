@@ -22,12 +22,12 @@ from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Request, Usage, ask
 from sayso.runs import measure
 from sayso.runs.dry_run import (
-    _Cost,
-    _Pilot,
     UNKNOWN_FORM,
     Range,
     RunEstimate,
     StageEstimate,
+    _Cost,
+    _Pilot,
     estimate_job,
     means,
     plan_text,
