@@ -32,7 +32,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         report=False,
     )
     (folder / "sayso.ini").write_text(
-        "[gate]\nrun = run\nassert =\n    KCR[short] >= .5\n    KCR[short] >= .999\n"
+        "\ufeff[gate]\nrun = run\nassert =\n    KCR[short] >= .5\n    KCR[short] >= .999\n"
         "    p_known[short] <= .5\n    missing <= 0\n",
         encoding="utf-8",
     )

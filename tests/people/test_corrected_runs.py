@@ -30,6 +30,7 @@ from sayso.records import (
     CorrectedNumber,
     Estimate,
     Generation,
+    InputError,
     Question,
     Score,
     Slice,
@@ -337,7 +338,38 @@ def test_pairs_correct_nothing_where_all_but_entailment_lowers_confidence(tmp_pa
     manifest = folder.read_manifest()
     strict = {**manifest.settings, "relation": "inconsistency", "contradict": "nli", "nli": "some"}
     folder.write_manifest(msgspec.structs.replace(manifest, settings=strict))
+    with pytest.raises(InputError, match="sayso measure"):  # what is stored is of other settings
+        corrected_numbers(run)
+    sayso.measure(run)
     assert corrected_numbers(run) == []
+
+
+def test_a_run_that_contradicts_itself_is_not_corrected(tmp_path: Path) -> None:
+    run = measured(tmp_path / "run")
+    write_labels(run, 40)
+    folder = RunFolder.open(run)
+    verdicts = folder.read("verdicts/short", Verdict)
+    other = msgspec.structs.replace(verdicts[0], stance="committed", content="incorrect")
+    folder.write("verdicts/short", [*verdicts, other], Verdict)
+    for read in (corrected_numbers, sayso.agreement, label_of_run):
+        with pytest.raises(InputError, match="two verdicts on s0 that differ"):
+            read(run)
+    folder.write("verdicts/short", [other, *verdicts[1:]], Verdict)  # of a file that was edited
+    with pytest.raises(InputError, match="sayso measure"):
+        corrected_numbers(run)
+    sayso.measure(run)
+    assert corrected_numbers(run)
+    with sqlite3.connect(run / LABELS) as db:  # of a draw that was edited
+        ((data,),) = db.execute("SELECT design FROM designs").fetchall()
+        drawn = msgspec.json.decode(data)
+        drawn["strata"][0]["size"] -= 1
+        db.execute("UPDATE designs SET design=?", (msgspec.json.encode(drawn),))
+    with pytest.raises(InputError, match="more items than it says"):
+        corrected_numbers(run)
+
+
+def label_of_run(run: Path) -> object:
+    return items_of(label_source(run), "answer")
 
 
 def test_answers_whose_errors_are_ranked(tmp_path: Path) -> None:

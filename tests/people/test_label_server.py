@@ -85,7 +85,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextlib.contextmanager
 def served(labeling: Labeling, annotator: str = "") -> Iterator[Client]:
     """Serve in this process."""
-    server = servers.label_server(labeling, annotator, 0)
+    server = servers.label_server(labeling, annotator, servers.listen(0))
     config = uvicorn.Config(server.app, log_level="error", lifespan="off")
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [server.socket]})
@@ -127,7 +127,9 @@ def test_the_page_and_its_files_come_with_strict_headers(client: Client) -> None
 
 def test_it_listens_on_this_machine_alone(run: Path) -> None:
     with open_store(run) as store:
-        server = servers.label_server(open_labeling(run, store, LabelChoices(n=3)), port=0)
+        server = servers.label_server(
+            open_labeling(run, store, LabelChoices(n=3)), "", servers.listen(0)
+        )
     with contextlib.closing(server.socket):
         assert server.socket.family == socket.AF_INET
         assert server.socket.getsockname()[0] == "127.0.0.1"
@@ -158,7 +160,7 @@ def test_every_start_has_another_token(run: Path) -> None:
         labeling = open_labeling(run, store, LabelChoices(n=3))
         addresses = set()
         for _ in range(3):
-            server = servers.label_server(labeling, port=0)
+            server = servers.label_server(labeling, "", servers.listen(0))
             server.socket.close()
             addresses.add(urlsplit(server.address).path)
     assert len(addresses) == 3
@@ -440,13 +442,12 @@ def test_a_killed_server_loses_nothing_that_it_confirmed(tmp_path: Path) -> None
     assert last == "sayso: short answers: Ada: 12 of 12 labeled\n"
 
 
-def test_a_port_that_is_taken_is_one_line(run: Path) -> None:
-    with open_store(run) as store, contextlib.closing(socket.socket()) as other:
+def test_a_port_that_is_taken_is_one_line() -> None:
+    with contextlib.closing(socket.socket()) as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        labeling = open_labeling(run, store, LabelChoices(n=3))
         with pytest.raises(InputError, match=f"--port {port}: cannot listen there"):
-            servers.label_server(labeling, port=port)
+            servers.listen(port)
         with pytest.raises(InputError, match="--port 99999999"):
-            servers.label_server(labeling, port=99999999)
+            servers.listen(99999999)

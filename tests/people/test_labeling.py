@@ -14,8 +14,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import sayso
 from sayso.cli import execute
 from sayso.people.choices import LabelChoices
+from sayso.people.corrected import corrected_numbers
 from sayso.people.guide import GUIDES
 from sayso.people.labeling import (
     export_labels,
@@ -33,9 +35,9 @@ from sayso.people.labels import (
     merge_labels,
     verdict_of_person,
 )
-from sayso.records import Gold, InputError, Question, Verdict
+from sayso.records import Generation, Gold, InputError, Question, Verdict
 from sayso.storage.run_folder import LABELS, RunFolder
-from support.label_runs import answers_run, claims_run, pairs_run
+from support.label_runs import answers_run, as_judge, claims_run, label_run, pairs_run
 from support.tables import tabled
 
 
@@ -226,7 +228,7 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
     rows = rows_of(sheet)
     assert list(rows[0]) == [
         "annotator", "question", "gold", "text", "stance", "content", "skipped", "kind", "stage",
-        "target", "asked",
+        "target", "asked", "shown",
     ]  # fmt: skip
     assert not any("known" in cell or "judge" in cell for row in rows for cell in row.values())
     for number, row in enumerate(rows[:7]):
@@ -406,6 +408,46 @@ def test_what_is_no_run_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixt
     assert execute(["label", str(tmp_path)]) == 2
     assert "is not a run folder" in capsys.readouterr().err
     assert not (tmp_path / LABELS).exists()
+
+
+def test_a_page_that_cannot_start_draws_nothing(run: Path) -> None:
+    for port in ("99999", "-1"):
+        assert execute(["label", str(run), "--annotator", "Ada", "--port", port]) == 2
+    with LabelStore.read(run) as store:
+        assert (store.designs(), store.annotators()) == ([], [])
+
+
+def test_labels_are_of_the_text_that_was_shown(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model that says something else in a run that is made anew was not labeled."""
+    sayso.measure(run)
+    label_run(run, "A", as_judge, n=40)
+    before, *_ = corrected_numbers(run)
+    export, sheet = tmp_path / "labels.csv", tmp_path / "sheet.csv"
+    assert execute(["label", str(run), "--export", str(export)]) == 0
+    command = ["label", str(run), "--kind", "answer", "--n", "45", "--annotator", "A"]
+    assert execute([*command, "--sheet", str(sheet)]) == 0
+    folder = RunFolder.open(run)
+    with LabelStore.read(run) as store:
+        one, *_ = [one for one in store.labels() if not one.skipped]
+    answers = folder.read("generations/short", Generation)
+    changed = [
+        msgspec.structs.replace(g, text="another") if g.id == one.verdict.target else g
+        for g in answers
+    ]
+    folder.write("generations/short", changed, Generation)
+    found, *_ = corrected_numbers(run)
+    assert (found.elsewhere, found.labels) == (1, before.labels - 1)
+    assert execute(["agreement", str(run)]) == 2
+    assert "have another text now" in capsys.readouterr().err
+    # nor is it in a file, and the page asks for it again
+    assert execute(["label", str(run), "--import", str(export)]) == 2
+    assert "has another text in" in capsys.readouterr().err
+    assert execute([*command, "--sheet", str(sheet), "--force"]) == 0
+    assert "1 labels are of answers" in " ".join(capsys.readouterr().err.split())
+    assert one.verdict.target in {row["target"] for row in rows_of(sheet)}
+    assert execute(["agreement", str(run)]) == 0
 
 
 def test_without_the_extra_one_line_says_what_to_install(run: Path) -> None:

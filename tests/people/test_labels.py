@@ -9,11 +9,15 @@ import os
 import shutil
 import sqlite3
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 
+import sayso
+from sayso.cli import execute
+from sayso.people.corrected import current_corrected
 from sayso.people.labels import (
     CODES,
     COLUMNS,
@@ -27,6 +31,7 @@ from sayso.people.labels import (
     PersonLabel,
     Placed,
     check_annotator,
+    is_said,
     label_row,
     merge_labels,
     pair_of,
@@ -36,9 +41,13 @@ from sayso.people.labels import (
 )
 from sayso.protocols.labeled import pair_target
 from sayso.records import InputError, Verdict
-from sayso.storage.run_folder import CORRECTED, LABELS
+from sayso.storage.run_folder import CORRECTED, LABELS, has_labels_file
 from support.label_runs import answers_run, as_judge, label_run
 from support.tables import tabled
+
+
+def symlink(place: Path) -> None:
+    place.symlink_to("nowhere")
 
 
 def item(number: int, kind: str = "answer", stage: str = "short") -> LabeledItem:
@@ -76,6 +85,7 @@ def test_a_label_is_a_verdict_on_the_same_target_as_the_judges() -> None:
     assert verdict_of_person(claim, "Ada", {"label": "not supported"}).label == "NS"
     sure = verdict_of_person(item(1, "sureness"), "Ada", {"number": "0.7"})
     assert (sure.label, sure.number) == ("assertion", 0.7)
+    assert is_said({"number": 0})
     skipped = verdict_of_person(item(1), "Ada", {"skipped": "unreadable"})
     assert skipped == Verdict("g1", "q1", "person:Ada", problem="skipped")
 
@@ -89,11 +99,33 @@ def test_a_label_that_says_nothing_known_is_refused(
     assert expected in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["", " ", "a:b", "x" * 41, "<b>", "../up", "-Ada", "a\u202eb"])
-def test_names_of_annotators(name: str) -> None:
+@pytest.mark.parametrize("name", ["", " ", "a:b", "x" * 81, "<b>", "../up", "-Ada", "a\u202eb"])
+def test_no_names_of_annotators(name: str) -> None:
     with pytest.raises(InputError, match="expected a name"):
         check_annotator(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("प्रिया", "प्\u200dरिया"),
+        ("نرگس\u200cخانم", "نرگسخانم"),
+        ("Nguyễn Thị", "NGUYE\u0302\u0303N THI\u0323"),
+        ("வேல்", "வேல்"),
+        ("'t Hooft", "\u2019T HOOFT"),
+        ("Zoë", "ZOE\u0308"),
+        ("İpek Işık", "IPEK ışık"),
+        ("Straße", "STRASSE"),
+        ("שרה ז״ל", "שרה ז״ל"),
+        ("King, Jr. (2)", "king, jr. (2)"),
+    ],
+)
+def test_any_name_that_people_have_is_one_person_however_it_is_typed(name: str, other: str) -> None:
+    known = check_annotator(name)
+    assert check_annotator(known) == known
+    assert check_annotator(other, [known]) == known
     assert check_annotator("  Zoë  O'Brien-Žižka ") == "Zoë O'Brien-Žižka"
+    assert check_annotator("Ada", ["Adam"]) == "Ada"
 
 
 def test_a_pair_names_an_assertion_and_a_sample() -> None:
@@ -296,11 +328,26 @@ def test_labels_are_read_where_nothing_can_be_written(
                 assert len(store.labels()) == 2
 
 
-def test_a_file_without_tables_has_no_labels(tmp_path: Path) -> None:
-    (tmp_path / LABELS).touch()
-    assert not LabelStore.exists(tmp_path)
-    LabelStore.open(tmp_path).close()
-    assert LabelStore.exists(tmp_path)
+@pytest.mark.parametrize("make", [Path.touch, Path.mkdir, os.mkfifo, symlink])
+@pytest.mark.parametrize("command", ["label", "agreement", "measure", "report", "assert", "study"])
+def test_what_is_no_file_of_labels_is_not_taken_for_none(
+    tmp_path: Path, command: str, make: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = answers_run(tmp_path / "run", 20)
+    sayso.measure(run)
+    make(run / LABELS)
+    more = {"assert": ["FA[short] <= .9"], "label": ["--export", "a.csv"]}
+    if command == "study":
+        with pytest.raises(InputError, match=LABELS):
+            current_corrected(run)
+        return
+    assert execute([command, str(run), *more.get(command, [])]) == 2
+    told = capsys.readouterr().err
+    assert LABELS in told
+    assert "Traceback" not in told
+    if make is Path.touch:  # of a server that was killed as it began
+        LabelStore.open(run).close()
+        assert has_labels_file(run)
 
 
 def test_a_full_disk_is_one_line_and_the_store_goes_on(tmp_path: Path) -> None:
@@ -449,12 +496,13 @@ def test_a_label_that_was_taken_back_can_be_imported_again(tmp_path: Path) -> No
         ({"target": ""}, "line 2: it names no item"),
         ({"asked": "x" * 401}, "line 2: it names no item"),
         ({"stance": "maybe"}, "line 2: stance is 'maybe'"),
-        ({"skipped": "a note"}, "line 2: it has stance, and skipped is 'a note': expected a label"),
+        ({"skipped": "a note"}, "line 2: it has stance, but skipped is 'a note'"),
         ({"probability": "2"}, "line 2: probability is '2'"),
         ({"probability": "1e-300"}, "line 2: probability is '1e-300'"),
         ({"time": "noon"}, "line 2: time is 'noon'"),
         ({"time": "0001-01-01T00:00:00+14:00"}, "line 2: time is '0001-01-01"),
         ({"time": "9999-12-31T23:59:59-12:00"}, "line 2: time is '9999-12-31"),
+        ({"time": "9998-01-01T00:00:00Z"}, "expected a time that has passed"),
         ({"annotator": ""}, "line 2: it names no annotator"),
         ({"annotator": "a:b"}, "line 2: annotator 'a:b'"),
     ],

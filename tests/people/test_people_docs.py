@@ -60,7 +60,8 @@ def _fill_in(sheet: Path) -> None:
     """Fill in a sheet as the page says."""
     with sheet.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    assert list(rows[0])[-4:] == ["kind", "stage", "target", "asked"]  # "the last four columns"
+    # "the last five columns"
+    assert list(rows[0])[-5:] == ["kind", "stage", "target", "asked", "shown"]
     for row in rows:
         row |= {"stance": "committed", "content": "correct"}
     with sheet.open("w", encoding="utf-8", newline="") as lines:

@@ -78,7 +78,7 @@ class AssertionFile(pytest.File):
         """Yield the assertions of every section."""
         reader = configparser.ConfigParser(interpolation=None)
         try:
-            reader.read_string(self.path.read_text(encoding="utf-8"), source=str(self.path))
+            reader.read_string(self.path.read_text(encoding="utf-8-sig"), source=str(self.path))
         except (configparser.Error, UnicodeDecodeError, OSError) as error:
             raise self.CollectError(f"{self.path}: {' '.join(str(error).split())}") from None
         if not reader.sections():

@@ -87,11 +87,44 @@ def _label(
     annotator: str,
     flags: LabelFlags,
 ) -> None:
-    """Write a sheet, or serve the page until somebody ends it."""
-    if flags.sheet is not None:  # what is refused draws nothing
+    """Write a sheet, or serve the page until somebody ends it. What is refused draws nothing."""
+    if flags.sheet is not None:
         if not annotator:
             raise InputError("--sheet needs --annotator NAME: whose items are written?")
         stores.check_place(flags.sheet, flag="--sheet", force=flags.force)
+        opened = _opened(run, store, annotator, flags)
+        number = labelings.write_sheet_of(opened, annotator, flags.sheet, force=flags.force)
+        command = f"sayso label {shlex.quote(str(run))} --import {shlex.quote(str(flags.sheet))}"
+        columns = labelings.columns_text(opened.kind)
+        printing.tell(f"{flags.sheet}: {number:,} items to label. {columns}; then run: {command}")
+        return
+    try:
+        listening = servers.listen(flags.port)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the page needs {error.name}, which is not installed: pip install 'sayso[label]'; "
+            "--sheet FILE labels in a spreadsheet without it"
+        ) from None
+    with listening:
+        opened = _opened(run, store, annotator, flags)
+        server = servers.label_server(opened, annotator, listening)
+        who = f" as {annotator}" if annotator else ""
+
+        def ready() -> None:
+            print(f"Label {opened.title} of {run}{who} on this page: {server.address}", flush=True)
+            print(
+                "Every label is saved at once. Ctrl+C ends; the same command resumes.", flush=True
+            )
+
+        with contextlib.suppress(KeyboardInterrupt):
+            servers.serve(server, ready)
+    printing.tell(labelings.progress_text(opened))
+
+
+def _opened(
+    run: Path, store: stores.LabelStore, annotator: str, flags: LabelFlags
+) -> labelings.Labeling:
+    """Return the items to label, drawn where they are not yet; print what is to be told of them."""
     opened = labelings.open_labeling(run, store, flags)
     for notice in opened.notices:
         printing.print_note(notice)
@@ -99,28 +132,7 @@ def _label(
         opened.work(annotator)
         for notice in opened.notes(annotator):
             printing.print_note(notice)
-    if flags.sheet is not None:
-        number = labelings.write_sheet_of(opened, annotator, flags.sheet, force=flags.force)
-        command = f"sayso label {shlex.quote(str(run))} --import {shlex.quote(str(flags.sheet))}"
-        columns = labelings.columns_text(opened.kind)
-        printing.tell(f"{flags.sheet}: {number:,} items to label. {columns}; then run: {command}")
-        return
-    try:
-        server = servers.label_server(opened, annotator, flags.port)
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"the page needs {error.name}, which is not installed: pip install 'sayso[label]'; "
-            "--sheet FILE labels in a spreadsheet without it"
-        ) from None
-    who = f" as {annotator}" if annotator else ""
-
-    def ready() -> None:
-        print(f"Label {opened.title} of {run}{who} on this page: {server.address}", flush=True)
-        print("Every label is saved at once. Ctrl+C ends; the same command resumes.", flush=True)
-
-    with contextlib.suppress(KeyboardInterrupt):
-        servers.serve(server, ready)
-    printing.tell(labelings.progress_text(opened))
+    return opened
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

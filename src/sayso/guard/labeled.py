@@ -60,7 +60,7 @@ from sayso.scores import SCORES, choose
 from sayso.scores.p_ik import P_IK
 from sayso.scores.text_only import TEXT_ONLY
 from sayso.storage.cache import default_cache_folder
-from sayso.storage.run_folder import RunFolder
+from sayso.storage.run_folder import RunFolder, has_labels_file
 
 #: labeled rows that are read: the curve of more would not differ
 MOST_ROWS = 200_000
@@ -265,7 +265,7 @@ def _people_of(path: Path, form: str, chosen: Selection, notices: list[str]) -> 
     ``notices`` and left out. Raises InputError where labels of people are asked for and are none.
     """
     stages = (form, f"{form}-aspects")
-    used = labels_of_run(path) if LabelStore.exists(path) else None
+    used = labels_of_run(path) if has_labels_file(path) else None
     mine = [] if used is None else [stage for stage in stages if stage in used.stages]
     if used is None or not mine or chosen.labeled_by == "judge":
         if chosen.labeled_by == "people":

@@ -39,8 +39,10 @@ from sayso.people.items import (
     KIND_NAMES,
     LabelSource,
     ShownItem,
+    judge_reads,
     kind_stages,
     label_source,
+    of_other_texts,
     shown_items,
 )
 from sayso.people.joined import cannot_tell, joined_verdict
@@ -289,7 +291,7 @@ def judge_verdicts(
         target = pair_of(item.target)[0] if kind == "pair" else item.target
         wanted.setdefault((target, item.asked), []).append(item)
     found = {}
-    for v in folder.iter(f"verdicts/{stage}", Verdict):
+    for v in judge_reads(folder, stage):
         for item in wanted.get((v.target, v.asked), ()):
             found[item] = _of_pair(v, item) if kind == "pair" else v
     return found
@@ -373,7 +375,14 @@ def agreement(
     folder = run_path(run)
     source = label_source(folder, ALL)
     manifest = source.folder.read_manifest()
-    tables = labeled_tables(source, stored_labels(folder))
+    labels = stored_labels(folder)
+    if other := of_other_texts(source, labels):
+        raise InputError(
+            f"{folder}: {len(other):,} of its labels are of answers that have another text now, "
+            f"such as {line(other[0].verdict.target, 40)}: sayso label {quote(str(folder))} shows "
+            "these again"
+        )
+    tables = labeled_tables(source, labels)
     if not tables:
         raise InputError(
             f"{folder}: its labels are all skipped items; label some: sayso label "

@@ -6,27 +6,30 @@ A protocol reads its rows from the judge's verdicts and from people's by the sam
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from shlex import quote
+from typing import NamedTuple
 
 import msgspec
 
 from sayso.metrics.correction import Corrected, labels_for_width
+from sayso.people.items import ALL, judge_reads, label_source, of_other_texts
 from sayso.people.joined import cannot_tell, joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, pair_of
 from sayso.protocols import protocol_of
-from sayso.protocols.declared import Place
-from sayso.protocols.labeled import CorrectedPlace, PeopleLabels, corrected_places
-from sayso.protocols.protocol import Protocol, Run
-from sayso.records import CorrectedNumber, Estimate, Results, Verdict
+from sayso.protocols.declared import Declared, Place, joint_number
+from sayso.protocols.labeled import PeopleLabels, corrected_places
+from sayso.protocols.protocol import Protocol
+from sayso.records import CorrectedNumber, Estimate, InputError, Results, Verdict
 from sayso.report.corrected import by_place, halving_sentence, stored_corrected
 from sayso.report.differences import Words
 from sayso.report.sheet import main_numbers
 from sayso.runs.measure import load_run, run_path
 from sayso.storage.atomic import WAIT, can_write, one_writer
-from sayso.storage.run_folder import CORRECTED, RunFolder
+from sayso.storage.run_folder import CORRECTED, RunFolder, has_labels_file
 
 #: how much of a signature says that a number was corrected, and how
 PART = "corrected"
@@ -82,7 +85,7 @@ def corrected_numbers(
     (:func:`sayso.metrics.intervals.at_level`). Raises InputError.
     """
     place = Path(run)
-    if not LabelStore.exists(place):
+    if not has_labels_file(place):
         return []
     used = labels_of_run(place)
     if not used.people.verdicts:
@@ -90,19 +93,31 @@ def corrected_numbers(
     job, manifest, settings = load_run(place)
     plan = protocol_of(manifest)
     raw = _measured(job.folder, plan) if measured is None else Results(measured)
+    judge = [d for d in plan.numbers(job, settings, job, None) if "people" in d.uses]
+    _check_measured(place, judge, raw)
     found = []
-    for name, where, number, stage in _corrected(plan, job, used.people, settings):
+    people = plan.numbers(job, settings, used.people.read(job), None)
+    for name, where, number, stage in corrected_places(judge, people, used.people):
         own = raw.find(name, **dict(where))
         if own is not None and own.value is not None:
             found.append(_beside(own, number, used.stages[stage], plan))
     return found
 
 
-def _corrected(
-    plan: Protocol, run: Run, labels: PeopleLabels, settings: Any
-) -> Iterable[CorrectedPlace]:
-    judge, people = (plan.numbers(run, settings, who, None) for who in (run, labels.read(run)))
-    return corrected_places(judge, people, labels)
+def _check_measured(run: Path, judge: Iterable[Declared], raw: Results) -> None:
+    """Refuse stored numbers that today's tables and settings do not give. Raises InputError."""
+    for d in judge:
+        own = raw.find(d.name, **dict(d.where))
+        if own is None or own.value is None or not d.of.counts.any():
+            continue
+        number = joint_number(d)
+        now = number.metric(*number.columns)
+        if now is None or not math.isclose(now, own.value, rel_tol=1e-6, abs_tol=1e-9):
+            raise InputError(
+                f"{run}: {d.name} is {own.value:.6g} in its stored numbers, but {now or 0:.6g} of "
+                "its answers, verdicts and settings as they are now: was a file changed? "
+                f"sayso measure {quote(str(run))} computes all numbers again"
+            )
 
 
 def _measured(folder: RunFolder, plan: Protocol) -> Results:
@@ -112,7 +127,7 @@ def _measured(folder: RunFolder, plan: Protocol) -> Results:
 def has_labels(run: str | PathLike[str]) -> bool:
     """Tell whether people labeled or skipped items of a run, whatever these labels bear on."""
     place = run_path(run)
-    if not LabelStore.exists(place):
+    if not has_labels_file(place):
         return False
     with LabelStore.read(place) as store:
         return bool(store.labels())
@@ -128,7 +143,7 @@ def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:
     if not can_write(place):
         return corrected_numbers(place)
     folder = RunFolder.open(place)
-    if not LabelStore.exists(place):
+    if not has_labels_file(place):
         return []
     with one_writer(place, "sayso measure", WAIT):
         before = _written(place)
@@ -233,11 +248,14 @@ def no_narrower(made: Estimate, raw: Estimate, limits: tuple[float, float] | Non
 
 def labels_of_run(run: Path) -> UsedLabels:
     """Return what people said of a run's answers: one verdict an item, with its draw."""
+    source = label_source(run, ALL)
     with LabelStore.read(run) as store:
         said = [label for label in store.labels() if not label.skipped]
+        gone = of_other_texts(source, said)
         every: dict[str, list[PersonLabel]] = {}
         for label in said:
-            every.setdefault(label.stage, []).append(label)
+            if label not in gone:
+                every.setdefault(label.stage, []).append(label)
         drawn = {stage: [one for one in some if one.probability] for stage, some in every.items()}
         by_stage = {stage: drawn[stage] or some for stage, some in every.items()}
         strata = {stage: _strata(store, some) for stage, some in by_stage.items()}
@@ -257,17 +275,16 @@ def labels_of_run(run: Path) -> UsedLabels:
             for label in some
             if label.probability
         }
-    folder = RunFolder.open(run)
-    stages = {}
+    folder, stages = source.folder, {}
     for stage, some in by_stage.items():
-        table = f"verdicts/{stage}"
-        judged = folder.read(table, Verdict) if folder.has(table) else []
+        judged = judge_reads(folder, stage) if folder.has(f"verdicts/{stage}") else ()
         there = {(one.target, one.asked) for one in judged}
+        lost = {one.item for one in some if _judged(one.item) not in there}
         stages[stage] = StageLabels(
             annotators=tuple(sorted({label.annotator for label in some})),
             undrawn=len(every[stage]) - len(some),
             drawn=bool(drawn[stage]),
-            elsewhere=sum(_judged(item) not in there for item in {one.item for one in some}),
+            elsewhere=len(lost | {one.item for one in gone if one.stage == stage}),
             left_out=(*left_out[stage], sum(map(cannot_tell, verdicts[stage].values()))),
         )
     return UsedLabels(PeopleLabels(verdicts, chances, strata), stages)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.harmless import block, line
-from sayso.people.labels import KINDS, Kind, LabeledItem, pair_of
+from sayso.people.labels import KINDS, Kind, LabeledItem, PersonLabel, pair_of
 from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import StoredDraw
 from sayso.protocols.labeled import pair_target
@@ -72,6 +72,7 @@ class ShownItem(msgspec.Struct, frozen=True):
     ``text`` has what stands before, in and after the marked part, which is what the label is of;
     the part is empty where the whole text is meant. ``other`` is the answer that it may contradict.
     ``passages`` (title, text) are those beside a claim, or the one that stood with the question.
+    ``of`` is a hash of what the label is of: the texts as they are stored.
     """
 
     question: str
@@ -80,6 +81,7 @@ class ShownItem(msgspec.Struct, frozen=True):
     other: str = ""
     claim: str = ""
     passages: tuple[tuple[str, str], ...] = ()
+    of: str = ""
 
 
 class LabelSource(NamedTuple):
@@ -183,6 +185,19 @@ def check_method(source: LabelSource, kind: Kind, stage: str) -> None:
 # ---- the population, with what the judge read
 
 
+def judge_reads(folder: RunFolder, stage: str) -> Iterator[Verdict]:
+    """Yield the judge's verdicts of a stage. Raises InputError where two of one answer differ."""
+    seen: dict[tuple[str, str], int] = {}
+    for v in folder.iter(f"verdicts/{stage}", Verdict):
+        if seen.setdefault((v.target, v.asked), hash(v)) != hash(v):
+            raise InputError(
+                f"{folder.path}/verdicts/{stage}.parquet has two verdicts on "
+                f"{line(v.target, 40)} that differ: copy the run again, or run again into another "
+                "--out"
+            )
+        yield v
+
+
 class _AnswerHead(msgspec.Struct, frozen=True):
     """What is read of a stored answer to find items: its arrays are most of the table."""
 
@@ -261,7 +276,7 @@ def _several(methods: Mapping[str, str]) -> Callable[[str], str]:
 def _read_answers(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods, known = _methods(source, stage), _known(source)
     method = _several(methods)
-    for v in source.folder.iter(f"verdicts/{stage}", Verdict):
+    for v in judge_reads(source.folder, stage):
         if v.target in methods and (v.stance is not None or v.label is None):
             item = LabeledItem(kind, stage, v.target, v.asked)
             read = v.value or v.stance or "unread"
@@ -272,7 +287,7 @@ def _claims(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods, answer = _methods(source, stage), _claim_answers(source, stage)
     method = _several(methods)
     words = {"S": "supported", "NS": "not supported", "IR": "irrelevant"}
-    for v in source.folder.iter(f"verdicts/{stage}", Verdict):
+    for v in judge_reads(source.folder, stage):
         if answer.get(v.target) in methods:
             item = LabeledItem(kind, stage, v.target, v.asked)
             read = words.get(v.label or "", "unread")
@@ -282,7 +297,7 @@ def _claims(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
 def _pairs(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods = _methods(source, stage)
     method = _several(methods)
-    for v in source.folder.iter(f"verdicts/{stage}", Verdict):
+    for v in judge_reads(source.folder, stage):
         answer = v.target.partition("#")[0]
         for sample, letter in enumerate(v.raw or "" if answer in methods else ""):
             if letter in LETTERS:
@@ -293,7 +308,7 @@ def _pairs(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
 def _sureness(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods, claims = _methods(source, stage), _claim_answers(source, stage)
     method = _several(methods)
-    for v in source.folder.iter(f"verdicts/{stage}", Verdict):
+    for v in judge_reads(source.folder, stage):
         answer = claims.get(v.target, v.target.partition("#")[0])
         if answer in methods and v.label == "assertion" and v.number is not None:
             sounds = "unsure" if v.number < UNSURE else "sure" if v.number >= SURE else "between"
@@ -316,8 +331,34 @@ def shown_items(source: LabelSource, items: Sequence[LabeledItem]) -> list[Shown
 
     Raises InputError for an item that the run does not have.
     """
+    there = items_there(source, items)
+    if lost := next((one for one in items if one not in there), None):
+        raise InputError(
+            f"{source.folder.path} no longer has an item that was drawn for labels "
+            f"({line(lost.target, 40)}): was the run made again? --seed N --force draws anew"
+        )
+    return [there[one] for one in items]
+
+
+def of_other_texts(source: LabelSource, labels: Sequence[PersonLabel]) -> list[PersonLabel]:
+    """Return the labels of texts that the run had, and has no more: it was made anew since."""
+    items: dict[tuple[Kind, str], dict[LabeledItem, None]] = {}
+    stages = {kind: kind_stages(source.folder, kind) for kind in KINDS}
+    for one in labels:
+        if one.shown and one.stage in stages[one.kind]:
+            items.setdefault((one.kind, one.stage), {})[one.item] = None
+    now: dict[LabeledItem, ShownItem] = {}
+    for some in items.values():
+        now |= items_there(source, [*some])
+    return [
+        one for one in labels if one.shown and one.item in now and one.shown != now[one.item].of
+    ]
+
+
+def items_there(source: LabelSource, items: Sequence[LabeledItem]) -> dict[LabeledItem, ShownItem]:
+    """Return what a person sees of those items of one kind and table that the run has."""
     if not items:
-        return []
+        return {}
     kind, stage = items[0].kind, items[0].stage
     folder = source.folder
     wanted = {one.asked for one in items}
@@ -330,13 +371,9 @@ def shown_items(source: LabelSource, items: Sequence[LabeledItem]) -> list[Shown
     answers_of = {one: _answer_of(one, claims) for one in items}
     needed = set(answers_of.values())
     table = f"generations/{_stage_of_answers(stage)}"
-    answers = {g.id: g for g in folder.iter(table, _Words) if g.id in needed}
-    for one in items:
-        if answers_of[one] not in answers or one.asked not in questions:
-            raise InputError(
-                f"{folder.path} no longer has an item that was drawn for labels "
-                f"({line(one.target, 40)}): was the run made again? --seed N --force draws anew"
-            )
+    every_answer = folder.iter(table, _Words) if folder.has(table) else ()
+    answers = {g.id: g for g in every_answer if g.id in needed}
+    there = [one for one in items if answers_of[one] in answers and one.asked in questions]
     passages = _passages(source, stage, claims) if kind == "claim" else {}
     stands: Mapping[str, str] = {}
     if kind in ("answer", "aspect", "pair"):
@@ -368,9 +405,10 @@ def shown_items(source: LabelSource, items: Sequence[LabeledItem]) -> list[Shown
             _cut(other),
             _cut(said),
             passages.get(one.target, (("", _cut(beside)),) if beside else ()),
+            f"t{content_id([text, start, end, other, said])[:16]}",  # no number to a spreadsheet
         )
 
-    return [shown(one) for one in items]
+    return {one: shown(one) for one in there}
 
 
 def _answer_of(item: LabeledItem, claims: Mapping[str, Claim]) -> str:

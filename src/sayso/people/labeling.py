@@ -5,6 +5,7 @@ The page and the sheet for a spreadsheet are two ways into it.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +26,9 @@ from sayso.people.items import (
     check_method,
     counts_of,
     items_of,
+    items_there,
     label_source,
+    of_other_texts,
     shown_items,
 )
 from sayso.people.labels import (
@@ -119,6 +122,12 @@ class Labeling:
         self._shown.update(zip(new, shown, strict=True))
         return [WorkItem(p, self.places[p].item, self._shown[p]) for p in places]
 
+    def _text_of(self, place: int) -> ShownItem:
+        """Return what the annotators of a place see of it."""
+        if place not in self._shown:  # labeled on a page that an earlier server sent
+            [self._shown[place]] = shown_items(self.source, [self.places[place].item])
+        return self._shown[place]
+
     def notes(self, annotator: str) -> list[str]:
         """Return what an annotator should know of the items that :meth:`work` gave them."""
         holders = self.store.holders(self.design.id)
@@ -190,6 +199,7 @@ class Labeling:
             seconds=None if seconds is None else round(min(max(seconds, 0.0), LONGEST_LOOK), 1),
             skipped=reason,
             time=datetime.now(UTC).isoformat(),
+            shown=self._text_of(place).of,
         )
         return self.store.add(label, name, on)
 
@@ -237,6 +247,15 @@ def open_labeling(run: Path, store: LabelStore, choices: LabelChoices) -> Labeli
             f"{choices.n:,}"
         )
     notices += _without_shared(store, design, choices.n)
+    said = [one for one in store.labels(kind) if one.stage == stage]
+    other = of_other_texts(source, said)
+    for one in other:
+        store.withdraw(one.item, one.annotator, f"other text:{secrets.token_hex(12)}")
+    if other:
+        notices.append(
+            f"{len(other):,} labels are of answers that have another text now: they no longer "
+            "count, and these items are shown again"
+        )
     return Labeling(source, store, design, choices.n, notices)
 
 
@@ -325,7 +344,7 @@ def write_sheet_of(labeling: Labeling, annotator: str, place: Path, *, force: bo
     done = {number for number, _ in labeling.said(name)}
     work = labeling.work(name)
     rows = [
-        {"annotator": name} | _texts(one.shown) | one.item._asdict()
+        {"annotator": name} | _texts(one.shown) | one.item._asdict() | {"shown": one.shown.of}
         for one in work
         if one.place not in done
     ]
@@ -338,7 +357,7 @@ def write_sheet_of(labeling: Labeling, annotator: str, place: Path, *, force: bo
     fields = [step.field for step in GUIDES[labeling.kind].steps]
     bare = not any(row["passages"] for row in rows)
     texts = [name for name in TEXTS[labeling.kind] if not (bare and name == "passages")]
-    columns = ("annotator", *texts, *fields, "skipped", *ITEM)
+    columns = ("annotator", *texts, *fields, "skipped", *ITEM, "shown")
     return write_rows(rows, columns, place, flag="--sheet", force=force)
 
 
@@ -434,19 +453,29 @@ def import_labels(
     read = read_labels(place, annotator=annotator, known=store.annotators())
     source = label_source(run, ALL)
     known: dict[tuple[str, str], set[LabeledItem]] = {}
+    now: dict[LabeledItem, ShownItem] = {}
     for label, line_of in zip(read.labels, read.places, strict=True):
         key = label.kind, label.stage
         if key not in known:
             known[key] = {one.item for one in items_of(source, label.kind, label.stage)[1]}
+            mine = {one.item for one in read.labels if (one.kind, one.stage) == key}
+            now |= items_there(source, [*(mine & known[key])])
         if label.item not in known[key]:
             raise InputError(
                 f"{line_of}: {line(label.verdict.target, 60)} is no item of {run}; import "
                 "labels of this run"
             )
+        if label.shown not in ("", now[label.item].of):
+            raise InputError(
+                f"{line_of}: {line(label.verdict.target, 60)} has another text in {run} than the "
+                "one that was labeled: remove the row, and label it again"
+            )
     questions = {q.id: q for q in source.folder.iter("questions", Question)}
     labels = [
         msgspec.structs.replace(
-            one, verdict=credit_withholding(questions[one.verdict.asked], one.verdict)
+            one,
+            verdict=credit_withholding(questions[one.verdict.asked], one.verdict),
+            shown=now[one.item].of,
         )
         for one in read.labels
     ]

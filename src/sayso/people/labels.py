@@ -22,7 +22,7 @@ import sqlite3
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shlex import quote
 from time import time
@@ -34,7 +34,7 @@ from sayso.datasets.tables import read_table, suffix_of
 from sayso.records import InputError, Stance, Verdict, content_id
 from sayso.storage.atomic import NO_LINK, disk_errors, place_inside, replacing
 from sayso.storage.outputs import check_output, export_cell, separator_of
-from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
+from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder, has_labels_file
 
 Kind = Literal["answer", "aspect", "claim", "pair", "sureness"]
 #: what is labeled: a short answer, an aspect of a paragraph, a claim beside evidence, two answers
@@ -56,6 +56,12 @@ CODES: dict[Kind, dict[str, str]] = {
     "claim": {"S": "supported", "NS": "not supported", "IR": "irrelevant"},
     "pair": {"c": "contradicts", "n": "does not contradict", "p": "no answer"},
 }
+#: what a label consists of, by kind; of the others it is ``label`` alone
+FIELDS: dict[Kind, list[str]] = {
+    "answer": ["stance", "content"], "aspect": ["stance", "content"], "sureness": ["number"],
+}  # fmt: skip
+#: the label of a verdict on how sure a sentence sounds
+SURENESS = "assertion"
 #: what a verdict's ``problem`` is where an annotator skipped the item
 SKIPPED = "skipped"
 #: the reason in a file of an item that its annotator left without a label and went on
@@ -63,11 +69,20 @@ PASSED = "passed over"
 PERSON = "person:"
 #: the least probability of a draw: no run has a billion answers
 LEAST_CHANCE = 1e-9
+#: how far the clock of another machine may be ahead
+AHEAD = timedelta(days=1)
 #: characters of an annotator's name, of a reason, and of one field that names an item
-LONGEST_NAME, LONGEST_REASON, LONGEST_KEY = 40, 200, 400
-#: small Cyrillic and Greek letters whose capital or own form is that of a Latin letter
-LOOKALIKES = str.maketrans("авекмнорстухіјαβεηικμνορτυχ", "abekmhopctyxijabehikmnoptyx")
-NAME = re.compile(r"[^\W_](?:[\w .'-]*[\w.])?")
+LONGEST_NAME, LONGEST_REASON, LONGEST_KEY = 80, 200, 400
+#: apostrophes, and what names have beside letters, their marks and digits
+APOSTROPHES, JOINERS = "'\u2018\u2019\u02bc\u05f3", "\u200c\u200d"
+IN_NAMES = frozenset(f"{APOSTROPHES}{JOINERS} .,-\u2010_()\u05f4\u00b7\u30fb")
+#: small Cyrillic and Greek letters whose capital or own form is that of a Latin letter, an i
+#: without its dot, apostrophes, hyphens; joiners, and the dot of a Turkish capital, are not seen
+LOOKALIKES = str.maketrans(
+    f"авекмнорстухіјαβεηικμνορτυχı{APOSTROPHES}\u2010",
+    "abekmhopctyxijabehikmnoptyxi" + "'" * len(APOSTROPHES) + "-",
+    f"{JOINERS}\u0307",
+)
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
@@ -80,7 +95,8 @@ class PersonLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     the probability with which an item of the stratum is among those that people labeled so far.
     It is ``None`` where the item was skipped, and where nothing is known of the draw.
     ``skipped`` is the reason; the verdict then has the problem "skipped". ``seconds`` is how long
-    the item was shown, ``time`` when it was labeled (ISO, UTC).
+    the item was shown, ``time`` when it was labeled (ISO, UTC). ``shown`` is a hash of the text
+    that was labeled ("": nobody kept it): a run that is made anew may have another.
     """
 
     verdict: Verdict
@@ -92,6 +108,7 @@ class PersonLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float | None = None
     skipped: str = ""
     time: str = ""
+    shown: str = ""
 
     @property
     def annotator(self) -> str:
@@ -130,10 +147,12 @@ def check_annotator(name: str, known: Iterable[str] = ()) -> str:
     Of somebody ``known`` it is the name that is known: "ada" is Ada, however it was typed.
     """
     plain = " ".join(unicodedata.normalize("NFKC", name).split())
-    if len(plain) > LONGEST_NAME or not NAME.fullmatch(plain):
+    first = plain.lstrip(APOSTROPHES)[:1]
+    others = {one for one in plain if unicodedata.category(one)[0] not in "LMN"}
+    if not first.isalnum() or not others <= IN_NAMES or len(plain) > LONGEST_NAME:
         raise InputError(
-            f"annotator {name!r:.60}: expected a name of letters, digits, spaces and .'-_, at most "
-            f"{LONGEST_NAME} characters"
+            f"annotator {name!r:.60}: expected a name of letters, digits, spaces and .,'-_(), at "
+            f"most {LONGEST_NAME} characters"
         )
     same = {_as_read(one): one for one in known}
     return plain if plain in same.values() else same.get(_as_read(plain), plain)
@@ -141,7 +160,8 @@ def check_annotator(name: str, known: Iterable[str] = ()) -> str:
 
 def _as_read(name: str) -> str:
     """Return a name without case, and in Latin letters where others look like these."""
-    return unicodedata.normalize("NFKC", name).casefold().translate(LOOKALIKES)
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    return unicodedata.normalize("NFKC", plain).translate(LOOKALIKES)
 
 
 def verdict_of_person(item: LabeledItem, annotator: str, said: Mapping[str, object]) -> Verdict:
@@ -154,11 +174,18 @@ def verdict_of_person(item: LabeledItem, annotator: str, said: Mapping[str, obje
     """
     by = f"{PERSON}{check_annotator(annotator)}"
     target, asked = item.target, item.asked
-    if said.get("skipped"):
+    skipped = _text(said.get("skipped"))
+    known = ["skipped"] if skipped else FIELDS.get(item.kind, ["label"])
+    if stray := [name for name in said if name not in known and _text(said[name])]:
+        has, instead = " and ".join(stray), f"skipped is {skipped!r:.60}" if skipped else item.kind
+        raise InputError(
+            f"it has {has:.80}, but {instead}: expected {' and '.join(known)} alone; empty the rest"
+        )
+    if skipped:
         return Verdict(target, asked, by, problem=SKIPPED)
     if item.kind in READ_KINDS:
         stance = _one_of("stance", said.get("stance"), STANCES[item.kind])
-        content = str(said.get("content") or "").strip()
+        content = _text(said.get("content"))
         if stance in STATED and content:
             _one_of("content", content, CONTENTS[: 3 if stance == "hedged" else 2])
         elif stance not in STATED and content not in ("", "none"):
@@ -172,11 +199,16 @@ def verdict_of_person(item: LabeledItem, annotator: str, said: Mapping[str, obje
         }
         return msgspec.convert({"target": target, "asked": asked, "by": by} | said_of_it, Verdict)
     if item.kind == "sureness":
-        return Verdict(target, asked, by, label="assertion", number=_share(said.get("number")))
+        return Verdict(target, asked, by, label=SURENESS, number=_share(said.get("number")))
     codes = CODES[item.kind]
     words = {word: code for code, word in codes.items()} | {code: code for code in codes}
     given = _one_of("label", said.get("label"), tuple(words))
     return Verdict(target, asked, by, label=words[given])
+
+
+def _text(value: object) -> str:
+    """Return what a field says; 0 says something."""
+    return "" if value is None else str(value).strip()
 
 
 def _one_of(name: str, value: object, known: Sequence[str]) -> str:
@@ -197,7 +229,7 @@ def _share(value: object) -> float:
 
 def is_said(row: Mapping[str, object]) -> bool:
     """Tell whether a row of a file says anything: a sheet has rows that nobody labeled yet."""
-    return any(str(row.get(name) or "").strip() for name in SAID)
+    return any(_text(row.get(name)) for name in SAID)
 
 
 # ---- the design: which items, with which probability
@@ -287,12 +319,6 @@ class LabelStore:
             f"{self.path} was deleted or replaced since it was opened: end sayso label with "
             "Ctrl+C, and repeat its command"
         )
-
-    @staticmethod
-    def exists(run: Path) -> bool:
-        """Tell whether anybody labeled answers of this run."""
-        file = run / LABELS
-        return file.is_file() and file.stat().st_size > 0
 
     @classmethod
     def open(cls, run: Path) -> LabelStore:
@@ -639,6 +665,9 @@ class LabelStore:
             placed = self._placed(row)
             if sizes.get((design, placed.stratum)):
                 strata[design, placed.item] = placed.stratum
+        drawn = Counter((design, stratum) for (design, _), stratum in strata.items())
+        if any(drawn[place] > size for place, size in sizes.items()):
+            raise _damaged(self.path, "a group of the draw has more items than it says")
         return strata, sizes
 
     @contextlib.contextmanager
@@ -664,7 +693,7 @@ class LabelStore:
 
 def stored_labels(run: Path) -> list[PersonLabel]:
     """Return the labels of a run; nothing is written. Raises InputError where there are none."""
-    if LabelStore.exists(run):
+    if has_labels_file(run):
         with LabelStore.read(run) as store:
             if labels := store.labels():
                 return labels
@@ -677,7 +706,10 @@ def _file_in(run: Path) -> Path:
     """Return the place of the labels in a run folder; refuse links."""
     for ending in ("-wal", "-shm", "-journal"):
         place_inside(run, LABELS + ending)
-    return place_inside(run, LABELS)
+    path = place_inside(run, LABELS)
+    if not path.is_file():
+        has_labels_file(run)  # refuses a folder or a pipe of that name
+    return path
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
@@ -742,7 +774,7 @@ SAID = ("stance", "content", "label", "number", "skipped")
 #: the columns that lead from a row back to the run
 ITEM = ("kind", "stage", "target", "asked")
 COLUMNS = (
-    "annotator", *ITEM, *SAID, "design", "stratum", "probability", "seconds", "time",
+    "annotator", *ITEM, *SAID, "design", "stratum", "probability", "seconds", "time", "shown",
 )  # fmt: skip
 ENDINGS = (".jsonl", ".csv", ".tsv")
 
@@ -753,7 +785,8 @@ def label_row(label: PersonLabel) -> dict[str, object]:
     content = verdict.content if verdict.stance in STATED else None
     said = (verdict.stance, content, verdict.label, verdict.number, label.skipped or None)
     drawn = (label.design, label.stratum, label.probability, label.seconds, label.time)
-    return dict(zip(COLUMNS, (label.annotator, *label.item, *said, *drawn), strict=True))
+    values = (label.annotator, *label.item, *said, *drawn, label.shown)
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def check_place(place: Path, *, flag: str, force: bool = False) -> None:
@@ -845,33 +878,30 @@ class ReadLabels(NamedTuple):
 def _label_in(
     row: Mapping[str, Any], annotator: str, saved: str, known: Iterable[str]
 ) -> PersonLabel:
-    kind, stage, target, asked = (str(row.get(column) or "").strip() for column in ITEM)
+    kind, stage, target, asked = (_text(row.get(column)) for column in ITEM)
     if kind not in KINDS:
         raise InputError(f"kind is {kind!r:.60}: expected one of {', '.join(KINDS)}")
     if not target or not asked or max(map(len, (stage, target, asked))) > LONGEST_KEY:
         raise InputError("it names no item: keep the columns stage, target and asked as written")
     item = LabeledItem(kind, stage, target, asked)
-    by = str(row.get("annotator") or "").strip() or annotator
+    by = _text(row.get("annotator")) or annotator
     if not by:
         raise InputError("it names no annotator: fill in the column, or pass --annotator NAME")
-    reason = str(row.get("skipped") or "").strip()[:LONGEST_REASON]
-    both = [name for name in SAID[:-1] if str(row.get(name) or "").strip()]
-    if reason and both:
-        raise InputError(
-            f"it has {' and '.join(both)}, and skipped is {reason!r:.60}: expected a label, or a "
-            "reason to skip the item; empty one of the two"
-        )
+    reason = _text(row.get("skipped"))[:LONGEST_REASON]
     said = {name: row.get(name) for name in SAID} | {"skipped": reason}
+    if kind == "sureness" and said["label"] == SURENESS:
+        del said["label"]  # an export has it
     return PersonLabel(
         verdict_of_person(item, check_annotator(by, known), said),
         kind,
         stage,
-        stratum=str(row.get("stratum") or "")[:LONGEST_KEY],
+        stratum=_text(row.get("stratum"))[:LONGEST_KEY],
         probability=None if reason else _optional(row, "probability", LEAST_CHANCE, 1.0),
-        design=str(row.get("design") or "")[:LONGEST_KEY],
+        design=_text(row.get("design"))[:LONGEST_KEY],
         seconds=_optional(row, "seconds"),
         skipped=reason,
         time=_time_in(row, saved),
+        shown=_text(row.get("shown"))[:LONGEST_KEY],
     )
 
 
@@ -879,7 +909,7 @@ def _optional(
     row: Mapping[str, Any], name: str, least: float = 0.0, most: float = float("inf")
 ) -> float | None:
     value = row.get(name)
-    if value is None or not str(value).strip():
+    if not _text(value):
         return None
     try:
         number = float(value)
@@ -891,15 +921,20 @@ def _optional(
 
 
 def _time_in(row: Mapping[str, Any], saved: str) -> str:
-    text = str(row.get("time") or "").strip()
+    text = _text(row.get("time"))
     if not text:
         return saved
     try:
-        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+        moment = datetime.fromisoformat(text).astimezone(UTC)
+        later = moment - datetime.now(UTC) > AHEAD
     except (ValueError, OverflowError):  # the year 1 has no earlier time in another zone
+        later = True
+    if later:  # a label of the future would keep out all that are given until then
         raise InputError(
-            f"time is {text!r:.60}: expected a time such as 2026-01-31T12:00:00+00:00"
-        ) from None
+            f"time is {text!r:.60}: expected a time that has passed, such as "
+            "2026-01-31T12:00:00+00:00"
+        )
+    return moment.isoformat()
 
 
 class MergedLabels(NamedTuple):
@@ -929,6 +964,8 @@ def merge_labels(store: LabelStore, labels: Sequence[PersonLabel]) -> MergedLabe
     for label in labels:
         key = label.annotator, label.item
         there = held.get(key)
+        if there is not None and there.shown not in ("", label.shown):
+            there = None  # of a text that the run has no more
         same = there and (there.verdict, there.skipped) == (label.verdict, label.skipped)
         if there is not None and (same or label.skipped == PASSED):
             continue

@@ -84,9 +84,8 @@ class LabelServer(NamedTuple):
     address: str
 
 
-def label_server(labeling: Labeling, annotator: str = "", port: int | None = None) -> LabelServer:
-    """Return a server that listens already. Raises InputError for a port that is taken."""
-    listening = _listen(port)
+def label_server(labeling: Labeling, annotator: str, listening: socket.socket) -> LabelServer:
+    """Return a server on a socket of :func:`listen`."""
     number = listening.getsockname()[1]
     token = secrets.token_urlsafe(24)
     app = label_app(labeling, token, number, annotator)
@@ -123,7 +122,8 @@ def serve(server: LabelServer, ready: Callable[[], None]) -> None:
     _Announced(config, ready).run(sockets=[server.socket])
 
 
-def _listen(port: int | None) -> socket.socket:
+def listen(port: int | None = None) -> socket.socket:
+    """Return a socket that listens. Raises InputError for a port that is taken, or is none."""
     wanted = [port] if port is not None else range(PORT, PORT + MOST_PORTS)
     for number in wanted:
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -184,9 +184,14 @@ def _refused(request: Request, token: str, hosts: set[str]) -> Response | None:
         return Response("only the page itself may write", 403)
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     length = request.headers.get("content-length", "")
-    if kind != "application/json" or not length.isdigit() or int(length) > LONGEST_BODY:
+    if kind != "application/json" or not _is_short(length):
         return Response(f"expected JSON of at most {LONGEST_BODY:,} bytes", 415)
     return None
+
+
+def _is_short(length: str) -> bool:
+    plain = length.isascii() and length.isdigit() and len(length) <= len(f"{LONGEST_BODY}")
+    return plain and int(length) <= LONGEST_BODY
 
 
 def _file(
@@ -236,7 +241,11 @@ class _Api:
             {
                 "annotator": name,
                 "items": [
-                    {"place": one.place, "item": one.item._asdict(), "shown": one.shown}
+                    {
+                        "place": one.place,
+                        "item": one.item._asdict() | {"shown": one.shown.of},
+                        "shown": one.shown,
+                    }
                     for one in items
                 ],
                 "said": [

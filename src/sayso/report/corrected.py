@@ -25,7 +25,7 @@ from sayso.report.numbers import (
 )
 from sayso.report.sheet import Section
 from sayso.report.terminal import say
-from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder
+from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder, has_labels_file
 
 #: the name and slice of a number
 NumberName = tuple[str, Slice]
@@ -66,7 +66,7 @@ def stored_corrected(folder: RunFolder) -> list[CorrectedNumber] | None:
     """
     table = folder.path / f"{CORRECTED}.parquet"
     labels = folder.path / LABELS
-    if not labels.is_file() or not labels.stat().st_size:
+    if not has_labels_file(folder.path):
         return []
     if table.is_file() and table.stat().st_mtime_ns < labels.stat().st_mtime_ns:
         return None

@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar, cast
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from sayso.addresses import redact
 from sayso.records import Estimate, InputError
-from sayso.storage.atomic import disk_errors, refuse_links, replacing
+from sayso.storage.atomic import disk_errors, is_link, refuse_links, replacing
 from sayso.storage.renamed import under_todays_name
 from sayso.storage.tables import count_rows, read_parquet, write_parquet
 
@@ -313,6 +314,24 @@ class RunFolder:
                 f"one of {', '.join(KINDS)} with a name of a-z, 0-9, '_', '.', '-' after a '/'"
             )
         return self.path / f"{table}.parquet"
+
+
+def has_labels_file(run: Path) -> bool:
+    """Tell whether a run has a file of labels. Raises InputError for anything else of its name."""
+    place = run / LABELS
+    with disk_errors(place, "read"):
+        try:
+            info = place.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+    if stat.S_ISLNK(info.st_mode):
+        raise is_link(place)
+    if not stat.S_ISREG(info.st_mode) or not info.st_size:
+        what = "empty" if stat.S_ISREG(info.st_mode) else "no file"
+        raise InputError(
+            f"{place} is {what}: put the labels of this run there, or remove it if nobody labeled"
+        )
+    return True
 
 
 def _its_runs(path: Path) -> str:
