@@ -57,6 +57,7 @@ def refused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "uncle", "--limit", "1.5"], "limit is '1.5'; expected a whole number"),
         (["run", "uncle", "--set", "probe.k=2.5"], "probe.k is '2.5'; expected a whole number"),
         (["run", "uncle", "--thinking", "maybe"], "thinking 'maybe': expected on, off"),
+        (["study", "--models", "builtin", "--thinking", "off,low"], "thinking: [off, low]"),
         (["run", "uncle", "--set", "chat_template_kwargs={"], "not JSON"),
         (["run", "uncle", "--max-cost", "0"], "max_cost is 0; expected"),
         (["run", "uncle", "--max-cost", "nan"], "max_cost is nan; expected"),

@@ -58,6 +58,16 @@ def test_choices_and_defaults_are_as_they_would_be_typed(
     assert page == ["data"] or "--config FILE" in text
 
 
+@pytest.mark.parametrize("page", [["run"], ["check"], ["score"], []], ids=" ".join)
+def test_where_a_model_is_named_its_help_names_providers_and_inspect(
+    page: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = " ".join(shown([*page, "--help"] if page else [], capsys).replace("│", "").split())
+    assert "inspect:PROVIDER/NAME" in text
+    if page != ["score"]:
+        assert "anthropic:" in text
+
+
 def test_sayso_alone_and_help_group_commands_by_what_people_do(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -526,12 +526,19 @@ def test_a_full_disk_is_one_line_with_the_file(
 
 
 def test_an_export_can_be_scored(uncle: Path, tmp_path: Path) -> None:
-    out = tmp_path / "a.jsonl"
-    sayso.export(uncle, out)
     columns = {"gold": "golds", "samples": "draws"}
-    done = score_file(out, tmp_path / "b.jsonl", ["num_sets"], nli="rules", columns=columns)
-    assert done.rows == len(table(uncle))
-    assert done.values["num_sets"]
+    methods = Counter(record.method for record in table(uncle))
+    assert len(methods) == 2
+    for method, rows in {"": methods.total(), **methods}.items():
+        out = tmp_path / f"a{method}.jsonl"
+        assert sayso.export(uncle, out, method=method).rows == rows
+        done = score_file(out, tmp_path / "b.jsonl", ["num_sets"], nli="rules", columns=columns)
+        assert (done.rows, bool(done.values["num_sets"])) == (rows, True)
+        told = [notice for notice in done.notices if "2 methods are ranked together" in notice]
+        assert len(told) == (not method)
+    with pytest.raises(InputError, match=r"no answer of the method 'plane'; it has .*plain"):
+        sayso.export(uncle, tmp_path / "c.csv", method="plane")
+    assert not (tmp_path / "c.csv").exists()
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])

@@ -143,7 +143,7 @@ Does a language model know what it knows, and does it say so?
   train               sayso train RUN              teach a model to say what it does not know
 
 MODEL is builtin, smollm2, hf:FOLDER-OR-HUB-ID, gguf:FILE, ollama:NAME, openai:NAME
-or a URL.
+(anthropic:, gemini:, …), inspect:PROVIDER/NAME or a URL.
 All commands: sayso --help"""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from sayso.cli.commands import with_options
+from sayso.engines.providers import OF_PROVIDERS
 from sayso.harmless import plain_json
 from sayso.later import Later
 from sayso.options import (
@@ -57,7 +58,7 @@ def check(
         str,
         Parameter(
             help="builtin, builtin-trained, smollm2, hf:FOLDER, hf:HUB_ID, gguf:FILE, ollama:NAME, "
-            "openai:NAME, or the URL of an endpoint"
+            f"{OF_PROVIDERS}, or the URL of an endpoint"
         ),
     ],
     /,

@@ -110,8 +110,8 @@ class ExportFlags:
 
     method: str = flag(
         "",
-        "for .eval: which of the answers to each short question, such as plain or instructed; "
-        "default: those that the main numbers are of",
+        "answers of one way of asking, such as plain or instructed; default: all, in .eval those "
+        "that the main numbers are of",
     )
     labels: Path | None = flag(
         None,
@@ -325,9 +325,9 @@ def export(
         edits = f", {log.labels:,} with labels of people" if log.labels else ""
         print(safe_one_line(f"{log.samples:,} samples{edits} written to {log.path}"))
         return
-    if flags.method or flags.labels:
-        raise InputError(f"{out}: --method and --labels are for a log (.eval)")
-    done = exporting.export(run, out, force=flags.force)
+    if flags.labels:
+        raise InputError(f"{out}: --labels is for a log (.eval)")
+    done = exporting.export(run, out, method=flags.method, force=flags.force)
     if done.cut:
         cells = "1 cell was" if done.cut == 1 else f"{done.cut:,} cells were"
         print_note(

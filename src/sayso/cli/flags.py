@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from sayso import harmless
+from sayso.engines.providers import OF_PROVIDERS
 from sayso.later import Later
 from sayso.options import (
     OPTIONS,
@@ -108,7 +109,7 @@ class RunFlags(
         "default: builtin. Others: builtin-trained (the same model, trained to admit what it does "
         "not know); smollm2 (a small real model); hf:FOLDER or hf:HUB_ID (a causal language "
         "model); gguf:FILE (run by llama.cpp); vllm:HUB_ID; ollama:NAME (a model of the Ollama "
-        "server on this machine); openai:NAME; or an endpoint's URL, "
+        f"server on this machine); {OF_PROVIDERS}; or an endpoint's URL, "
         "http://localhost:8000/v1#NAME (without #NAME: its only model)",
     )
     data: str = flag(

@@ -63,7 +63,8 @@ class ScoreFlags(ShownFlags, FigureFlags, ModelOptions, GradingOptions):
     model: str | None = flag(
         None,
         "the model that gave the answers (hf:FOLDER, hf:HUB_ID, gguf:FILE or builtin); it computes"
-        " their token probabilities, and generates nothing without --ask",
+        " their token probabilities, and generates nothing without --ask. With --ask also any "
+        "other model of sayso run, such as openai:NAME, inspect:PROVIDER/NAME or a URL",
     )
     ask: bool = flag(
         False,

@@ -54,6 +54,8 @@ PROVIDERS = {
     "together": Provider("https://api.together.xyz/v1", "TOGETHER_API_KEY", "together"),
     "xai": Provider("https://api.x.ai/v1", "XAI_API_KEY", "x-ai"),
 }
+#: how models of companies are named, for help
+OF_PROVIDERS = f"{':NAME, '.join(PROVIDERS)}:NAME; inspect:PROVIDER/NAME (any model of Inspect)"
 #: what an address of anybody else is
 UNKNOWN_PROVIDER = Provider("", "", "")
 #: what stands before the colon of a model behind an endpoint

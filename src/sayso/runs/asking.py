@@ -625,7 +625,7 @@ def thinking_kwargs(thinking: str) -> tuple[dict[str, Scalar], int]:
         return {"enable_thinking": True, "thinking_budget": int(thinking)}, int(thinking)
     raise InputError(
         f"thinking {thinking!r}: expected on, off, {', '.join(EFFORTS)}, or a number of tokens "
-        f"from 1 to {MOST_TOKENS:,}"
+        f"from 1 to {MOST_TOKENS:,}; several, as a list in a study's YAML: thinking: [off, low]"
     )
 
 

@@ -40,14 +40,15 @@ class ExportedAnswers(NamedTuple):
 
 
 def export(
-    run: str | PathLike[str], out: str | PathLike[str], *, force: bool = False
+    run: str | PathLike[str], out: str | PathLike[str], *, method: str = "", force: bool = False
 ) -> ExportedAnswers:
     """Write a finished run's answers to ``out``: .csv, .tsv, .xlsx, .jsonl or .parquet.
 
     ``run`` is its folder, or the result of ``sayso.run``. A row is a short answer, or an aspect of
     a long text (docs/data.md names the columns); .jsonl and .parquet also keep what is known of
-    tokens. The run is left as it is. A file that sayso did not write is replaced only with
-    ``force``. Raises InputError.
+    tokens. ``method`` chooses the answers of one way of asking, such as ``plain``; default: all.
+    The run is left as it is. A file that sayso did not write is replaced only with ``force``.
+    Raises InputError.
     """
     if not isinstance(out, str | PathLike):
         raise InputError(f"the output file is {out!r:.80}; expected a path")
@@ -65,13 +66,20 @@ def export(
         rows = work.folder.iter(TABLE, AnswerRecord)
     else:  # a run of an older sayso
         rows = answer_records(work.folder, work.questions, chosen.probing())
-    count = 0
+    count, methods = 0, set[str]()
 
     def counted() -> Iterable[AnswerRecord]:
         nonlocal count
         for row in rows:
-            count += 1
-            yield row
+            methods.add(row.method)
+            if method in ("", row.method):
+                count += 1
+                yield row
+        if method and not count:
+            raise InputError(
+                f"{run}: it has no answer of the method {method!r}; it has "
+                f"{', '.join(sorted(methods)) or 'none'}"
+            )
 
     with replacing(target) as file:
         cut = writer(file, target, counted())

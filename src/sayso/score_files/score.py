@@ -421,7 +421,7 @@ def _outcome(
         board=result,
         notices=[
             *_lacking(work, missing, rows),
-            *_pooled(work.models, "scored" if result is None else "ranked"),
+            *_pooled(work.different, "scored" if result is None else "ranked"),
             *notices,
             *tools.notices,
             *summary.notices,
@@ -452,17 +452,22 @@ def _lacking(work: _Scoring, missing: Mapping[str, str], rows: RowScorer) -> lis
     return notices
 
 
-def _pooled(models: Collection[str], done: str) -> list[str]:
-    """Return the notice that answers of several models are taken together."""
-    if len(models) < 2:
-        return []
-    names = ", ".join(line(name, 40) for name in sorted(models)[:SHOWN_MODELS])
-    count = f"{len(models):,}{' or more' * (len(models) >= MOST_MODELS)}"
-    more = ", …" * (len(models) > SHOWN_MODELS)
-    return [
-        f"column 'model': {count} models are {done} together ({names}{more}); for a result per "
-        "model, split the file by model, or run `sayso study --answers FILE`"
-    ]
+#: columns whose different values are taken together, and how to have one of them
+APART = {
+    "model": "for a result per model, split the file by model, or run `sayso study --answers FILE`",
+    "method": "for one of them, `sayso export RUN FILE --method NAME`",
+}
+
+
+def _pooled(different: Mapping[str, Collection[str]], done: str) -> Iterator[str]:
+    """Yield a notice on answers of several models, or ways of asking, that are taken together."""
+    for column, found in different.items():
+        names = ", ".join(line(name, 40) for name in sorted(found)[:SHOWN_MODELS])
+        count = f"{len(found):,}{' or more' * (len(found) >= MOST_MODELS)}"
+        more = ", …" * (len(found) > SHOWN_MODELS)
+        if len(found) > 1:
+            told = f"column {column!r}: {count} {column}s are {done} together ({names}{more})"
+            yield f"{told}; {APART[column]}"
 
 
 def row_count(path: Path) -> int | None:
@@ -1027,14 +1032,16 @@ class _Scoring:
         self.gold_metric, self.table = gold_metric, table
         self.summary, self.unjudged, self.texts = MethodSummary(), Unjudged(), RowTexts()
         self.judged = self.people = self.with_gold = 0
-        self.models: set[str] = set()
+        self.different: dict[str, set[str]] = {column: set() for column in APART}
 
     def reading(self, rows: Iterable[AnswerRow]) -> Iterator[AnswerRow]:
         """Yield rows, and look at their words."""
         for row in rows:
             self.texts.add(row)
-            if row.model and len(self.models) < MOST_MODELS:
-                self.models.add(row.model)
+            method = row.own.get("method") if is_exported(row.own) else None
+            for found, name in zip(self.different.values(), (row.model, method), strict=True):
+                if isinstance(name, str) and name and len(found) < MOST_MODELS:
+                    found.add(name)
             yield row
 
     def add(self, part: ScoredBlock) -> None:
