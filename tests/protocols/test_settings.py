@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from sayso.options import check_values
+from sayso.options import check_values, fields_of
 from sayso.protocols import PROTOCOLS, settings
 from sayso.records import InputError
 
@@ -45,6 +45,16 @@ def test_every_number_has_limits_and_is_refused_beyond_them(
         if value == value or kind is float:
             with pytest.raises(InputError, match=f"^{name} is .*; expected {meta.ge} to "):
                 settings.replace(plan.Settings(), {name: value}).check()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "number"),
+    [("uncle", 9), ("selective", 17), ("faithfulness", 20), ("self_known", 13)],
+)
+def test_a_new_setting_leaves_the_names_of_run_folders(protocol: str, number: int) -> None:
+    fields = fields_of(PROTOCOLS[protocol].Settings)
+    named = [f.name for f in fields if f.about["stage"] == "collect" and not f.about["off"]]
+    assert len(named) == number, "a setting whose default asks nothing new is declared off=True"
 
 
 def test_a_word_that_is_no_choice_is_refused_by_its_dotted_name() -> None:

@@ -100,7 +100,7 @@ def test_prompt_texts_that_differ_come_after_what_a_run_is_known_by(tmp_path: Pa
     kept = json.loads(manifest.read_text())
     kept["prompts"]["signature"] = "shared-00000000"
     manifest.write_text(json.dumps(kept))
-    told = r"run of uncle \(model \S+, data q\) with prompt texts shared-00000000, not shared-"
+    told = r"run of uncle \(model \S+, data q\) with prompt_texts shared-00000000, not shared-"
     with pytest.raises(InputError, match=told):
         run(tmp_path)
 

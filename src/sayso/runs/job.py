@@ -703,7 +703,7 @@ def refuse_other(
     for name in dict.fromkeys((*FIRST_TOLD, *new, *old)):
         if old.get(name) != new.get(name):
             kept, wanted = (line(_in_words(of.get(name)), 200) for of in (old, new))
-            told = f" with {name.replace('_', ' ')} {kept}, not {wanted}"
+            told = f" with {name} {kept}, not {wanted}"
             if name == "protocols":
                 told = f", not of {wanted}"
             raise InputError(f"{_contains(path, before)}{told}; choose another --out")

@@ -422,7 +422,10 @@ def _protocols(given: Any, place: str) -> dict[str, Any]:
                     f"{place}: settings of {name} are {line(repr(changes), 60)}; "
                     "expected a mapping, such as probe: {k: 3}"
                 )
-            found[plan.name] = change(plan.Settings(), changes or {}, typed=True)
+            try:
+                found[plan.name] = change(plan.Settings(), changes or {}, typed=True)
+            except InputError as error:
+                raise InputError(f"{place}: {plan.name}: {error}") from None
     return found
 
 

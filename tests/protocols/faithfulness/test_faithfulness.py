@@ -367,7 +367,7 @@ def test_doubt_about_the_whole_paragraph_reaches_its_sentences() -> None:
 # --- settings -----------------------------------------------------------------------------------
 
 
-def test_every_setting_changes_the_signature(tmp_path: Path) -> None:
+def test_every_setting_is_in_the_signature(tmp_path: Path) -> None:
     """Each field in turn, from the default, in the signatures of one run's numbers."""
     other: dict[str, Any] = {
         "methods": "vanilla", "prompts": "paper", "sample_prompt": "same", "decisive": "rules",

@@ -438,7 +438,7 @@ OTHER: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
+def test_every_setting_is_in_the_signature(tmp_path: Path) -> None:
     base = World(TEXTS).run(tmp_path)
     assert base.estimates
     (tmp_path / "own").mkdir()

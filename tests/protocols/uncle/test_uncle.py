@@ -239,7 +239,7 @@ def test_probes_can_be_frozen_from_a_base_run(tmp_path: Path) -> None:
         )
 
 
-def test_every_setting_changes_every_signature(tmp_path: Path) -> None:
+def test_every_setting_is_in_the_signature(tmp_path: Path) -> None:
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "uncle_short_instruction.txt").write_text("State uncertainty, please.")
     few: dict[str, Any] = {"resamples": 100}
