@@ -596,7 +596,7 @@ BUDGET = {
     "people": 3_855,
     "guard": 3_825,
     "score_files": 3_045,
-    "studies": 2_246,
+    "studies": 2_249,
     "scores": 3_121,
     "storage": 2_587,
     "checks": 1_749,
