@@ -231,6 +231,7 @@ def test_the_difference_of_two_runs(folder: Path) -> None:
     [
         ((), "there is no assertion"),
         (("J[short] >= -1",), "so this never fails"),
+        (("missing < 1",), r"so this hardly ever fails; did you mean 1%\?"),
         (("missing >= 0",), "so this never fails"),
         (("missing < 0",), "so this can never hold"),
         (("requests >= 0",), "so this never fails"),
@@ -254,6 +255,7 @@ def test_mistakes_are_one_line(folder: Path, texts: tuple[str, ...], message: st
     [
         ("J[short] not worse by 5", r"between -2 and 2, so this never fails; did you mean 5%\?"),
         ("J[short] >= -5", "never fails"),
+        ("J[short] not worse by 1", r"hardly ever fails; did you mean 1%\?"),
         ("FA[short] <= 150%", "FA lies between -1 and 1, so this never fails$"),
         ("KCR[short] not worse by 100%", "never fails"),
         ("J[short] better by 3", "can never hold"),
@@ -607,6 +609,8 @@ def test_files_of_others_are_not_overwritten(tmp_path: Path) -> None:
     place.write_text("<testsuites/>", encoding="utf-8")
     with pytest.raises(InputError, match="was not written by sayso assert"):
         written.write_verdicts(place, written.junit_of(several()), "--junit")
+    with pytest.raises(InputError, match=r"cannot write .*File name too long"):
+        written.write_verdicts(tmp_path / ("x" * 300), written.junit_of(several()), "--junit")
     assert place.read_text(encoding="utf-8") == "<testsuites/>"
     ours = tmp_path / "ours.md"
     for count in (1, 2):

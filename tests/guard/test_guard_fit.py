@@ -197,7 +197,7 @@ def test_claims_of_a_text_are_one_label(tmp_path: Path) -> None:
     assert result.answer == "limit"
     assert result.file is not None
     assert "Of the texts of which this guard keeps a claim" in result.file.promise
-    with pytest.raises(InputError, match="1 row without a value"):
+    with pytest.raises(InputError, match=r"1 row of .* without a value; expected"):
         fitted(
             tmp_path, [*rows, {**rows[0], "text": ""}], GuardChoices(), score="doubt", texts="text"
         )
@@ -219,6 +219,8 @@ def test_answers_of_different_kinds_share_no_limit(tmp_path: Path, column: str) 
     assert result.levels.units == 100
     with pytest.raises(InputError, match="its column has one, two"):
         fitted(tmp_path, rows, GuardChoices(0.2), score="perplexity", where={column: "three"})
+    with pytest.raises(InputError, match="no row has a column 'colour'"):
+        fitted(tmp_path, rows, GuardChoices(0.2), score="perplexity", where={"colour": "red"})
 
 
 def test_answers_to_different_prompts_share_no_limit(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ asked and nothing in its folder changes.
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
@@ -292,15 +293,20 @@ def _claim(assertion: Assertion, target: _Target, number: Estimate) -> AssertedN
 def _check_limit(
     assertion: Assertion, claim: AssertedNumber, name: str, ends: tuple[float, float]
 ) -> None:
-    """Refuse a limit that every value of the scale meets, or none. Raises InputError."""
+    """Refuse a limit that every value of the scale meets, or none. Raises InputError.
+
+    Hardly any value fails a 1 that stands for 1 %: ``missing < 1``.
+    """
     always, other = (meets(claim, end) for end in ends)
-    if always != other:
+    bare = 1 <= abs(assertion.limit) <= 100 and not assertion.text.endswith("%")
+    loose = bare and abs(assertion.limit) == 1 and meets(claim, sum(ends) / 2)
+    if always != other and not (loose and math.isfinite(sum(ends))):
         return
-    share = 1 < abs(assertion.limit) <= 100 and not assertion.text.endswith("%")
-    meant = f"; did you mean {assertion.limit:g}%?" if share else ""
+    says = "hardly ever fails" if always != other else "never fails" if always else "can never hold"
+    meant = f"; did you mean {assertion.limit:g}%?" if bare else ""
     raise InputError(
         f"assertion {line(assertion.text, 100)!r}: {name} lies between {ends[0]:g} and "
-        f"{ends[1]:g}, so this {'never fails' if always else 'can never hold'}{meant}"
+        f"{ends[1]:g}, so this {says}{meant}"
     )
 
 

@@ -27,7 +27,7 @@ DIFFERENCE = "expected NAME[PART] not worse by NUMBER, such as 'J[short] not wor
 Comparing = Literal["value", "not worse by", "better by"]
 _OPERATOR = re.compile(r">=|<=|>|<|(?<=[ \]])(?:not worse|better) by ")
 _PROTOCOL = re.compile(r"[a-z_]+")
-_NUMBER = re.compile(r"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?")
+_NUMBER = re.compile(r"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?", re.ASCII)
 _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^,"']+?))\s*(?:,|$)""")
 #: names and slices that a message lists
 SHOWN = 6

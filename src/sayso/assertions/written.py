@@ -273,9 +273,9 @@ def _cell(text: str, longest: int = LONGEST_CELL) -> str:
 def write_verdicts(place: Path, text: str, flag: str) -> None:
     """Write a file in one piece; one that sayso did not write is refused. Raises InputError."""
     mark = JUNIT_MARK if JUNIT_MARK in text else MARKDOWN_MARK
-    if place.is_dir():
-        raise InputError(f"{flag} {place} is a folder: name a file in it")
-    with disk_errors(place, "read"):
+    with disk_errors(place):
+        if place.is_dir():
+            raise InputError(f"{flag} {place} is a folder: name a file in it")
         if not is_stream(place) and place.exists() and place.stat().st_size:
             with place.open(encoding="utf-8", errors="replace") as file:
                 if mark not in file.read(1_000):

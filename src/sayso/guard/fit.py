@@ -207,7 +207,7 @@ def _shared_notices(labeled: LabeledAnswers) -> list[str]:
     """Return how answers about one thing count, where there are several about any."""
     texts = len(np.unique(labeled.text))
     sizes = np.bincount(labeled.group[np.unique(labeled.text, return_index=True)[1]])
-    if len(sizes) == texts:
+    if sizes.max() <= 1:
         return []
     what = "texts" if labeled.of_texts else "answers"
     return [

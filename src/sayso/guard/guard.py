@@ -127,7 +127,7 @@ def guard_in(path: str | Path) -> GuardFile:
             raise InputError(f"{place} is no regular file: expected a guard.json")
         if about.st_size > MOST_BYTES:
             raise InputError(f"{place} has more than {MOST_BYTES:,} bytes: expected a guard.json")
-        data = place.read_bytes()
+        data = place.read_bytes().removeprefix(b"\xef\xbb\xbf")  # of an editor of Windows
     except OSError as error:
         raise InputError(f"cannot read {place}: {error.strerror or error}") from None
     try:

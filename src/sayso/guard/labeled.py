@@ -270,7 +270,8 @@ def _people_of(path: Path, form: str, chosen: Selection, notices: list[str]) -> 
     if used is None or not mine or chosen.labeled_by == "judge":
         if chosen.labeled_by == "people":
             raise InputError(
-                f"--labeled-by people: nobody labeled {form} answers of {path}: sayso label"
+                f"--labeled-by people: nobody labeled {form} answers of {path} yet: sayso label "
+                f"{path}, or leave the flag out for the judge's verdicts"
             )
         return None
     chances = [chance for stage in mine for chance in used.people.chances[stage].values()]
@@ -368,7 +369,7 @@ def _read_rows(
     """Return the rows of a file that are chosen. Raises InputError where they cannot be used."""
     rows = list(islice(_where(found, where, path), MOST_ROWS + 1))
     if not rows:
-        raise InputError(f"{path}: contains no answers{_said(where)}")
+        raise InputError(f"{path}: no row is an answer{_said(where)}; check the file and --where")
     if len(rows) > MOST_ROWS:
         raise InputError(
             f"{path} has more than {MOST_ROWS:,} rows: a guard needs fewer labels, so draw some at "
@@ -428,6 +429,8 @@ def _where(rows: Iterable[AnswerRow], where: Mapping[str, str], path: Path) -> I
         if held == dict(where):
             yield row
     for name, value in where.items():
+        if {*seen[name]} == {"None"}:
+            raise InputError(f"{path}: --where {name}={value}: no row has a column {name!r}")
         if seen[name] and value not in seen[name] and len(seen[name]) < MOST_TEMPLATES:
             raise InputError(f"{path}: --where {name}={value}: its column has {_some(seen[name])}")
 
@@ -559,7 +562,10 @@ def _texts(path: Path, rows: Sequence[AnswerRow], column: str) -> NDArray[np.int
         return np.arange(len(rows))
     missing = sum(row.own.get(column) in (None, "") for row in rows)
     if missing:
-        raise InputError(f"{path}: --texts {column}: {plural(missing, 'row')} without a value")
+        raise InputError(
+            f"{path}: --texts {column}: {plural(missing, 'row')} of {len(rows):,} without a value; "
+            "expected the column that names the text of each claim"
+        )
     return codes(np.array([str(row.own[column]) for row in rows], dtype=np.str_))
 
 
@@ -593,7 +599,7 @@ def _kept(labeled: LabeledAnswers, why: Sequence[str] | NDArray[np.str_]) -> Lab
     if not judged.any():
         raise InputError(
             f"{labeled.data}: no answer is labeled right or wrong; expected golds, or people's "
-            "verdicts in a column 'human'"
+            "verdicts in a column 'human' (--golds FILE, --columns human=YOURS)"
         )
     left_out = ~judged & np.isin(reason, LEFT_OUT)
     by = Counter(np.where(left_out, reason, "without a verdict")[~judged].tolist())

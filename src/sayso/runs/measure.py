@@ -25,7 +25,7 @@ from sayso.runs.stages import FolderRun
 from sayso.scores import UnknownScore
 from sayso.storage.atomic import WAIT, can_write, one_writer
 from sayso.storage.renamed import under_todays_settings
-from sayso.storage.run_folder import Manifest, RunFolder
+from sayso.storage.run_folder import COUNTED, Manifest, RunFolder
 
 
 def entities_of(questions: Sequence[Question]) -> int:
@@ -103,7 +103,8 @@ def _damage(job: FolderRun, manifest: Manifest) -> Iterator[tuple[str, str]]:
         says, was = job.parts[key], part_of(measured.signature if measured else (), key)
         if was not in ("", says):
             yield "manifest.json", f"says {key} {says!r}, and its numbers are of {was!r}"
-    for table in sorted({*manifest.rows, *folder.rows()}):
+    there = (table for kind in COUNTED for table in folder.tables(kind))
+    for table in sorted({*manifest.rows, *there}):
         rows = [*folder.iter(table, _Row)] if folder.has(table) else []
         keys = {row.id or (row.target, row.asked, row.by, row.method) for row in rows}
         kind, _, stage = table.partition("/")
