@@ -263,7 +263,7 @@ NOT_SHOWN = (
 )
 #: how far from the truth P(True) may be where one option is not among the likeliest first tokens
 CLOSE = 0.01
-NO_TOKENS = "the server lists no likely other tokens"
+NO_TOKENS = "the server lists no likely other first tokens, or the model thinks first"
 ASK_OPTIONS = "needs one more question about each answer: score --ask, run --set elicit=true"
 
 

@@ -22,7 +22,7 @@ LEAST_MASS = 0.5
 
 def _true_false(recorded: tuple[float, float] | None) -> tuple[float, float]:
     if recorded is None:
-        raise NoEvidence("the model was not asked whether its answer is true")
+        raise NoEvidence("it is not known what the model says on whether its answer is true")
     yes, no = (float(x) for x in recorded)
     if not (math.isfinite(yes) and math.isfinite(no)) or yes < 0 or no < 0 or yes + no > 1 + 1e-6:
         raise NoEvidence(f"P(True) and P(False) are {yes} and {no}: no probabilities")

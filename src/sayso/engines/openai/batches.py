@@ -568,7 +568,7 @@ class Files:
             self.asker.learn_model(reply)
         problem = "failed: the reply contains fewer answers than were asked for"
         if isinstance(reply, Fault):
-            problem = batch_problem(reply, self.asker.endpoint)
+            problem = self.asker.problem(reply)
         settled: list[Generation | None] = []
         for place, request in enumerate(requests):
             if request is None:
@@ -581,15 +581,6 @@ class Files:
                 self.asker.counts.failed += 1
                 settled.append(empty_record(request, problem))
         return settled
-
-
-def batch_problem(fault: Fault, endpoint: Endpoint) -> str:
-    """Return the problem of a request that a batch does not answer."""
-    if fault.kind == "context":
-        return "context"
-    if fault.kind == "filter":
-        return "failed: content filter"
-    return f"failed: {safe_line(fault.reason, endpoint.secrets)}"
 
 
 def _kept(

@@ -589,7 +589,7 @@ class Asker:
 
     def _wait_out(self, fault: Fault, now: float) -> None:
         """Note a fault that may pass, and tell of it where no answer comes meanwhile."""
-        self.put_off, self.pace.patience = self._problem(fault), self._patience(fault)
+        self.put_off, self.pace.patience = self.problem(fault), self._patience(fault)
         if self.pace.silent_since is None:
             self.pace.silent_since = now
             self.dispatcher.loop.call_later(TELL_AFTER, self._tell_silence, now, TELL_AFTER)
@@ -662,16 +662,11 @@ class Asker:
             fault = fault._replace(kind="refused")  # an option, whatever the status
         if fault.kind == "refused" and (self.answered or not fault.page):
             return await self._refused(call, fault, body)
-        if fault.kind == "context":
-            self.context = stated_context(fault.reason) or self.context
-            return "context"
-        if fault.kind == "filter":
-            return "failed: content filter"
         first = fault.kind in ("first", "unable") and not self.answered
         if fault.kind == "everyone" or first:
             return await self._end(fault)
-        if fault.kind in ("failed", "unable"):
-            return self._problem(fault)
+        if fault.kind in ("context", "filter", "failed", "unable"):
+            return self.problem(fault)
         outcome = await self._try_again(call, fault)
         if call.tries == TRIES and broken_inside(fault) and isinstance(outcome, float):
             # some servers break on an option that they do not know
@@ -689,7 +684,7 @@ class Asker:
             return delay
         if fault.kind == "away" and not self.answered:
             return await self._end(fault)
-        return f"{self._problem(fault)} (patience: {self._patience(fault):g} s)"
+        return f"{self.problem(fault)} (patience: {self._patience(fault):g} s)"
 
     async def _try_again(self, call: Call, fault: Fault) -> float | str | InputError:
         """Slow down, pause or back off; give up after enough of it."""
@@ -704,7 +699,7 @@ class Asker:
         if fault.kind == "busy":
             pace.busy(call.started, now, fault.wait)
             call.busy += 1
-            return self._problem(fault) if call.busy > 5 * retries else pace.backoff(1)
+            return self.problem(fault) if call.busy > 5 * retries else pace.backoff(1)
         if fault.kind == "away":
             pace.away(call.started, now)
             if not self.answered and pace.outages >= min(FIRST_ROUNDS, retries + 1):
@@ -715,7 +710,7 @@ class Asker:
             pace.cut(call.started, now)
         call.tries += 1
         if call.tries > retries:
-            return f"{self._problem(fault)} ({call.tries} times)"
+            return f"{self.problem(fault)} ({call.tries} times)"
         return pace.backoff(call.tries)
 
     async def _refused(
@@ -811,7 +806,13 @@ class Asker:
             explain(self.endpoint, fault, listed if isinstance(listed, list) else None)
         )
 
-    def _problem(self, fault: Fault) -> str:
+    def problem(self, fault: Fault) -> str:
+        """Return the problem of a request that ends with a fault."""
+        if fault.kind == "context":
+            self.context = stated_context(fault.reason) or self.context
+            return "context"
+        if fault.kind == "filter":
+            return "failed: content filter"
         running = len(self.dispatcher.running)
         at_once = f" with {running:,} calls at once" if fault.kind == "late" and running > 1 else ""
         return f"failed: {safe_line(fault.reason, self.endpoint.secrets)}{at_once}"

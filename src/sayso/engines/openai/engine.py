@@ -332,7 +332,7 @@ class BatchEngine(EndpointEngine):
             wanted[key] = request
         with files.alone():
             new = _not_in(files.recalled(wanted), wanted)
-        at_once, _ = self._apart(new)
+        at_once = self._at_once(new)
         for place, reply in super().complete(at_once):
             key = key_of(at_once[place], self.identity)
             del wanted[key]
@@ -355,22 +355,22 @@ class BatchEngine(EndpointEngine):
             if stop.is_set() or len(files.gone) == before:
                 return
 
-    def _apart(self, requests: Sequence[Request]) -> tuple[list[Request], list[Request]]:
-        """Return what is asked at once, and what goes into files."""
-        kinds = set(self.asker.accepted)
-        at_once: list[Request] = []
-        rest: list[Request] = []
+    def _at_once(self, requests: Sequence[Request]) -> Sequence[Request]:
+        """Return what is not worth a file: a call of each new kind, or all where they are few."""
         groups = list(_groups(enumerate(requests), self._most_choices))
+        if len(groups) < FEWEST:
+            return requests
+        kinds, at_once = set(self.asker.accepted), list[Request]()
         for group in groups:
             request, learned = group[0][1], self.asker.learned
             kind = None
             if unaskable(request, learned) is None and request.max_tokens > 0:
                 body, _ = request_body(self.asker.endpoint.model, request, len(group), learned)
                 kind = refusable_parts(body)
-            (rest if kind in kinds else at_once).extend(request for _, request in group)
+            if kind not in kinds:
+                at_once += [request for _, request in group]
             kinds |= {kind} if kind else set()
-        few = len(groups) < FEWEST
-        return (at_once + rest, []) if few else (at_once, rest)
+        return at_once
 
     def hold(self) -> int:
         """Wait no longer: what was sent in files goes on, and is found again."""
