@@ -585,7 +585,7 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 BUDGET = {
     "protocols": 19_049,
     "judges": 17_167,
-    "engines": 12_733,
+    "engines": 12_725,
     "train": 6_810,
     "metrics": 9_474,
     "runs": 7_077,
