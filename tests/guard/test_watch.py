@@ -661,6 +661,9 @@ def test_a_failure_is_neither_an_alarm_nor_a_useless_score(
     monkeypatch.setattr(f"sayso.guard.{where}", failing)
     assert cli.execute(words) == 2
     assert "sayso failed, and nothing is decided: ZeroDivisionError" in capsys.readouterr().err
+    with open("/dev/null", encoding="utf-8") as unwritable:  # as where standard error is full
+        monkeypatch.setattr(sys, "stderr", unwritable)
+        assert cli.execute(words) == 2
 
 
 def test_an_old_alarm_does_not_fail_the_next_call(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import io
 import os
@@ -270,7 +271,8 @@ def _missing(error: cyclopts.MissingArgumentError) -> str:
 
 def _refuse(message: str) -> int:
     """Print one clear line, free of control characters that came with the input."""
-    print("sayso:", printable(redact(" ".join(message.split()))), file=sys.stderr)
+    with contextlib.suppress(OSError):  # nobody reads it; the exit code stays
+        print("sayso:", printable(redact(" ".join(message.split()))), file=sys.stderr)
     return 2
 
 
