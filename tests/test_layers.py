@@ -591,7 +591,7 @@ BUDGET = {
     "runs": 7_077,
     "datasets": 5_894,
     "report": 4_334,
-    "cli": 3_665,
+    "cli": 3_667,
     "wikidata": 4_496,
     "people": 3_855,
     "guard": 3_831,
