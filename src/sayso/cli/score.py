@@ -69,8 +69,8 @@ class ScoreFlags(ShownFlags, FigureFlags, ModelOptions, GradingOptions):
     ask: bool = flag(
         False,
         "ask --model (or an endpoint) how confident it is in each answer and whether the answer is"
-        " true. This takes seven requests per row, or one with --methods verbalized_two_step; "
-        "selfcheck_prompt takes one per sentence and sample",
+        " true. This takes seven or eight requests per row, or one with --methods "
+        "verbalized_two_step; selfcheck_prompt takes one per sentence and sample",
     )
     panel: str = flag(
         "",
