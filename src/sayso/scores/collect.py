@@ -392,8 +392,9 @@ def _first_token_mass(
 ) -> None:
     """As :func:`option_mass`, from the likeliest first tokens of a reply, asked at temperature 1.
 
-    An option that is not among them is at most the least likely of them: that has to be close
-    enough. The first reply tells whether there are any; where not, nothing more is asked.
+    An option that is not among them is at most as likely as the last but one: the last may be the
+    token that was drawn, which vLLM always lists. That has to be close enough. The first reply
+    tells whether there are any; where not, nothing more is asked.
     """
     asked = [_one_token(request) for request in requests]
     for begin, end in ((0, 1), (1, len(asked))):
@@ -412,9 +413,9 @@ def _first_token_mass(
                 [math.exp(a.logprob) for a in shown if a.text.strip() == spellings[0]]
                 for spellings in OPTIONS
             ]
-            least = math.exp(min((a.logprob for a in shown), default=0.0))
-            yes, no = (sum(option) if option else least for option in mass)
-            if all(mass) or (any(mass) and least < CLOSE * (yes + no)):
+            most = math.exp(sorted((0.0, *(a.logprob for a in shown)))[min(1, len(shown))])
+            yes, no = (sum(option) if option else most for option in mass)
+            if all(mass) or (any(mass) and most < CLOSE * (yes + no)):
                 case.evidence[name] = (yes, no)
             else:
                 questioner.tally.unread += 1

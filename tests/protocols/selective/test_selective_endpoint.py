@@ -147,9 +147,16 @@ def test_what_an_endpoint_gives_is_scored(tmp_path: Path) -> None:
     ("others", "value"),
     [
         ([("A", -1.0), (" A", -2.0)], None),  # B may be as likely as the second
-        ([("A", -0.1), ("C", -3.0)], None),
-        ([("A", -0.1), ("C", -9.0)], math.exp(-9.0) / (math.exp(-0.1) + math.exp(-9.0))),
-        ([("B", -0.1), ("C", -9.0)], math.exp(-0.1) / (math.exp(-0.1) + math.exp(-9.0))),
+        ([("A", -0.1), ("C", -3.0), ("D", -3.0)], None),
+        ([("D", -9.0), ("A", -0.5), ("C", -2.0)], None),  # D was drawn, and B may be likelier
+        (
+            [("D", -9.1), ("A", -0.1), ("C", -9.0)],
+            math.exp(-9.0) / (math.exp(-0.1) + math.exp(-9.0)),
+        ),
+        (
+            [("B", -0.1), ("C", -9.0), ("D", -9.1)],
+            math.exp(-0.1) / (math.exp(-0.1) + math.exp(-9.0)),
+        ),
         ([("A", -0.1), ("B", -3.0)], math.exp(-3.0) / (math.exp(-0.1) + math.exp(-3.0))),
     ],
 )
