@@ -597,7 +597,7 @@ BUDGET = {
     "guard": 3_831,
     "score_files": 3_045,
     "studies": 2_249,
-    "scores": 3_121,
+    "scores": 3_122,
     "storage": 2_587,
     "checks": 1_749,
     "retrieval": 1_579,
