@@ -24,7 +24,6 @@ from sayso.protocols import uncle
 from sayso.records import InputError
 from sayso.report.page import GENERATOR, write_index
 from sayso.runs.freshness.ages import Period
-from sayso.score_files.score import parts_beside
 from sayso.storage.atomic import WRITER, one_writer, replacing
 from sayso.storage.cache import Cache
 from sayso.storage.run_folder import RunFolder
@@ -198,17 +197,6 @@ def test_the_folders_of_the_cache_are_no_links(
     before = contents(treasure)
     with pytest.raises(InputError, match=f"{name} is a symbolic link"):
         use(cache, monkeypatch)
-    assert contents(treasure) == before
-
-
-def test_parts_of_scoring_are_deleted_in_a_folder_of_ours(tmp_path: Path, treasure: Path) -> None:
-    (tmp_path / "out.jsonl.parts").symlink_to(treasure)
-    before = contents(treasure)
-    with (
-        pytest.raises(InputError, match="is a symbolic link"),
-        parts_beside(tmp_path / "out.jsonl"),
-    ):
-        pass
     assert contents(treasure) == before
 
 

@@ -9,7 +9,6 @@ alone ranks them the wrong way around).
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import math
 import re
 import tempfile
@@ -40,11 +39,9 @@ from sayso.datasets.tables import as_frame
 from sayso.engines.engine import Classifier, Engine, StateWatcher, reader_of
 from sayso.harmless import line
 from sayso.judges.english.tokens import forget_texts
-from sayso.judges.meaning import RulesMeaning
-from sayso.judges.rules.judge import SIGNATURE, declines
+from sayso.judges.rules.judge import declines
 from sayso.metrics.ranking import EQUAL
 from sayso.options import ModelOptions
-from sayso.processes import FEW as FEW_BLOCKS
 from sayso.processes import blocks_in_processes, cores
 from sayso.records import InputError, Message, Request, is_blank
 from sayso.report.formats import Wanted, write_files
@@ -108,9 +105,8 @@ from sayso.scores.p_ik import (
     not_converged,
     too_few_to_learn,
 )
-from sayso.storage.atomic import disk_errors, is_stream, one_writer, place_inside, replacing
+from sayso.storage.atomic import is_stream
 from sayso.storage.cache import default_cache_folder
-from sayso.version import __version__
 
 #: characters after which the rules forget the texts that they read
 FORGET = 1_000_000
@@ -265,8 +261,7 @@ def score_file(
     files of its charts are written, into a folder beside ``out`` (``answers.scored.figures``). A
     file at ``out`` that sayso did not write is replaced only with ``force``. ``opening`` says
     how ``model`` is opened. ``jobs`` processes (all cores) score where no model is asked or
-    loaded, with the same result for any number of them; what they finished lies in a folder beside
-    the output until all is done, and is not scored again. ``tell`` gets how many rows are done.
+    loaded, with the same result for any number of them. ``tell`` gets how many rows are done.
     Memory does not grow with the file. Raises InputError.
     """
     if jobs is not None and jobs < 1:
@@ -299,8 +294,7 @@ def score_file(
             opening=opening,
         )  # fmt: skip
         stack.enter_context(contextlib.closing(tools))
-        ahead = list(islice(answers.rows, FEW_BLOCKS * PART + 1))
-        first = ahead[:BLOCK]
+        first = list(islice(answers.rows, BLOCK))
         check_recorded_verdict(gold_metric, first)
         if examples:
             tools.examples = graded_examples(read().rows, judges[gold_metric], examples, seed)
@@ -328,12 +322,10 @@ def score_file(
         opened = probe if isinstance(probe, StateProbe) else None
         form = form_of(target, names, first[0] if first else None)
         rows = RowScorer(plan, form, chosen, tools, judges, opened)
-        # what asks or loads no model can be done by several processes, and is kept in parts
+        # what asks or loads no model can be done by several processes
         alone = not isinstance(methods, Mapping) and rows.is_offline(gold_metric)
-        if alone and len(ahead) > FEW_BLOCKS * PART:
-            rows.parts = stack.enter_context(parts_beside(target))
         work = _Scoring(gold_metric, table)
-        blocks = _blocks(work.reading(chain(ahead, answers.rows)), PART if alone else BLOCK)
+        blocks = _blocks(work.reading(chain(first, answers.rows)), PART if alone else BLOCK)
         with writing(source, target, form) as put:
             for part in blocks_in_processes(rows, blocks, (jobs or cores()) if alone else 1):
                 put(part.output)
@@ -521,7 +513,7 @@ def _blocks(source: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 #: questions whose evidence is collected together
 BLOCK = 128
-#: rows that a process scores at a time, and that one file of :func:`parts_beside` holds
+#: rows that a process scores at a time
 PART = 1024
 _MEANING, _ENGINE = needs_taking("meaning"), needs_taking("engine") | needs_taking("options")
 #: What differs from row to row in a reason: numbers, and texts in quotes.
@@ -864,7 +856,7 @@ class ScoredBlock(msgspec.Struct, frozen=True):
 
 
 class RowScorer:
-    """Scores, grades and encodes a block of rows; with ``parts`` it keeps what it finished.
+    """Scores, grades and encodes a block of rows.
 
     A copy in another process opens tools of its own, which ask and load no model.
     """
@@ -880,11 +872,10 @@ class RowScorer:
     ) -> None:
         self.plan, self._form = plan, form
         self.chosen, self.tools, self.judges, self.probe = chosen, tools, judges, probe
-        self.parts: Path | None = None
         self._characters = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _in_another_process, (self.plan, self._form, self.parts)
+        return _in_another_process, (self.plan, self._form)
 
     @property
     def compares(self) -> bool:
@@ -899,18 +890,7 @@ class RowScorer:
         return graded and not models and tools.nli == "rules"
 
     def __call__(self, rows: Sequence[AnswerRow]) -> ScoredBlock:
-        """Return what becomes of a block, or what became of it before an interruption."""
-        if self.parts is None:
-            return self._part(rows)
-        by = (__version__, SIGNATURE, RulesMeaning.signature, self.plan, self._form)
-        place = self.parts / f"{digest_of(by, rows)}.part"
-        part = read_part(place)
-        if part is None:
-            part = self._part(rows)
-            write_part(place, part)
-        return part
-
-    def _part(self, rows: Sequence[AnswerRow]) -> ScoredBlock:
+        """Return what becomes of a block."""
         summary, unjudged = MethodSummary(), Unjudged()
         new: list[dict[str, object]] = []
         numbers: list[dict[str, float]] = []
@@ -966,59 +946,9 @@ class RowScorer:
             self._characters = 0
 
 
-def _in_another_process(plan: ScorePlan, form: OutputForm, parts: Path | None) -> RowScorer:
+def _in_another_process(plan: ScorePlan, form: OutputForm) -> RowScorer:
     judges = graders(plan.gold_metric, default_cache_folder(), contextlib.ExitStack())
-    scorer = RowScorer(plan, form, choose(plan.methods), Toolbox(nli="rules"), judges)
-    scorer.parts = parts
-    return scorer
-
-
-@contextlib.contextmanager
-def parts_beside(target: Path) -> Iterator[Path]:
-    """Give a folder for finished blocks; it goes when all is done, and stays on an error."""
-    folder = place_inside(target.parent, f"{target.name}.parts")
-    with one_writer(folder, "sayso score"):
-        yield folder
-        for part in folder.glob("*.part"):
-            part.unlink()
-    with contextlib.suppress(OSError):
-        folder.rmdir()
-
-
-def digest_of(by: tuple[object, ...], rows: Sequence[AnswerRow]) -> str:
-    """Return a digest of rows, and of all that their scores depend on.
-
-    The columns of a row keep their order, in which they are written.
-    """
-    digest = hashlib.blake2b(msgspec.msgpack.encode(by), digest_size=16)
-    for row in rows:
-        try:
-            data = msgspec.msgpack.encode(row, enc_hook=repr)
-        except (UnicodeEncodeError, OverflowError):  # half of a surrogate pair, a large integer
-            data = repr(row).encode("utf-8", "backslashreplace")
-        digest.update(data)
-    return digest.hexdigest()
-
-
-def write_part(place: Path, part: ScoredBlock) -> None:
-    """Keep what became of a block, with a checksum before it."""
-    data = msgspec.msgpack.encode(part)
-    with replacing(place) as file, disk_errors(place):
-        file.write(hashlib.blake2b(data, digest_size=16).digest() + data)
-
-
-def read_part(place: Path) -> ScoredBlock | None:
-    """Return what :func:`write_part` kept; ``None`` where there is nothing, or something else."""
-    try:
-        held = place.read_bytes()
-    except OSError:
-        return None
-    if hashlib.blake2b(held[16:], digest_size=16).digest() != held[:16]:
-        return None
-    try:
-        return msgspec.msgpack.decode(held[16:], type=ScoredBlock)
-    except (msgspec.ValidationError, msgspec.DecodeError):
-        return None
+    return RowScorer(plan, form, choose(plan.methods), Toolbox(nli="rules"), judges)
 
 
 #: names of models that are kept to be counted, and that a notice lists
