@@ -59,21 +59,6 @@ def test_an_endpoint_that_is_dead_for_a_while_is_waited_for() -> None:
         assert [a.problem for a in found.values() if a.problem] == []
 
 
-def test_an_endpoint_that_stays_dead_leaves_a_reason_in_each_record() -> None:
-    with opened(patience=0.5) as (server, engine):
-        found = []
-        for _, answer in engine.complete(ask(f"Who {n}?") for n in range(200)):
-            found.append(answer)
-            if len(found) == 20:
-                server.die()
-        assert len(found) == 200
-        failed = [a for a in found if a.problem is not None]
-        assert failed
-        assert all((a.problem or "").startswith("failed: ") for a in failed)
-        assert all("patience: 0.5 s" in (a.problem or "") for a in failed)
-        assert engine.counts.failed == len(failed)
-
-
 @pytest.mark.parametrize("fault", ["dead", "500"])
 def test_an_endpoint_that_gives_no_answers_is_named_while_it_is_waited_for(
     fault: str, monkeypatch: pytest.MonkeyPatch

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import random
 import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sayso.records import InputError
 from sayso.train.recipes.known import KNOWN, known_rows
@@ -108,31 +105,6 @@ def test_a_fact_that_never_commits_keeps_withholding() -> None:
 def test_settings_that_cannot_be_are_refused(wrong: dict) -> None:
     with pytest.raises(InputError):
         known_rows([short_fact("c" * 10)], replace(KNOWN, **wrong))
-
-
-@given(
-    st.text("SNUO?", min_size=3, max_size=3),
-    st.lists(st.text("cwWha?", min_size=10, max_size=10), min_size=3, max_size=3),
-    st.integers(0, 10**6),
-    st.sampled_from(["sft", "dpo"]),
-)
-def test_known_rows_hold_what_they_promise(
-    labels: str, draws: list[str], seed: int, want: str
-) -> None:
-    facts = world(labels, *draws)
-    rows = known_rows(facts, replace(KNOWN, each=2), want=want, seed=seed)  # type: ignore[arg-type]
-    mixed = random.Random(seed).sample(facts, len(facts))
-    assert known_rows(mixed, replace(KNOWN, each=2), want=want, seed=seed) == rows  # type: ignore[arg-type]
-    for row in rows:
-        assert row.chosen != row.rejected
-        assert (row.rejected is None) == (want == "sft")
-    for label, fact in zip(labels, facts[1:], strict=True):
-        read = [r for r in fact.right if r is not None]
-        if not read or any(read):
-            continue
-        for row in rows:
-            if fact.question.id in row.questions and (row.form == "short" or label == "S"):
-                assert not re.search(rf"(?<!\w){fact.greedy}(?!\w)", row.chosen)
 
 
 @pytest.mark.parametrize(("against", "hedged"), [(0.0, 0), (1.0, 1), (2.0, 2), (9.0, 2)])

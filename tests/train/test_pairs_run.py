@@ -15,10 +15,8 @@ from sayso.protocols.settings import replace
 from sayso.storage.run_folder import RunFolder
 from sayso.train.config import RowSettings
 from sayso.train.draws import facts_in
-from sayso.train.recipes.calibrated import graded_rows
-from sayso.train.recipes.idk import idk
 from sayso.train.recipes.logu import logu, uncle_pairs
-from sayso.train.rows import Fact, TrainingRow
+from sayso.train.rows import Fact
 
 STUDY = Path(__file__).parents[2] / "benchmarks" / "models" / "uncle_pairs.py"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "training.md"
@@ -81,26 +79,6 @@ def test_the_judge_reads_re_worded_paragraphs_as_they_were_meant(facts: list[Fac
     assert right > 30
     assert wrong > 30
     assert missed <= 0.06 * (right + wrong)
-
-
-def test_no_recipe_trains_the_answer_of_a_fact_that_no_draw_got_right(facts: list[Fact]) -> None:
-    rows: list[TrainingRow] = [
-        *idk(facts),
-        *logu(facts),
-        *logu(facts, RowSettings(cut="all"), want="sft"),
-        *graded_rows(facts),
-    ]
-    never = {f.question.id: f for f in facts if f.draws and not any(f.right)}
-    assert never
-    seen = 0
-    for row in rows:
-        for name in row.questions:
-            golds = never[name].question.golds or () if name in never else ()
-            if len(golds) == 1:  # of a list, a wrong answer may hold a part
-                seen += 1
-                value = golds[0].value
-                assert value not in row.chosen or value in row.prompt
-    assert seen > 20
 
 
 def test_uncles_pairs_drop_and_state_no_wrong_fact_and_doubt_every_right_one(

@@ -110,6 +110,10 @@ class Weighted(NamedTuple):
     own: Callable[..., Estimate]
     combined: bool = True
 
+    def without_value(self, name: str, why: str, n: int = 0) -> Weighted:
+        """Return the metric of a run in which it has no value, and why."""
+        return self._replace(own=lambda *columns, **about: Estimate(name, n=n, problem=why))
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Counted:

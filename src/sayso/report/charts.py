@@ -48,7 +48,6 @@ VARIABLES = {
 #: what tells up to six series apart, in their order
 COLORS = (SHORT, LONG, THIRD, FOURTH, INK, MUTED)
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 4])
 #: policies that a number is read against: what each is called, and its shape
 REFERENCES = {
     "never": ("never hedging", "triangle-left"),

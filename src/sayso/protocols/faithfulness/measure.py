@@ -765,15 +765,10 @@ def _joined(mine: AskedMethod, used: MethodRows, bins: SharedBins, use: Use) -> 
         if score.in_bins and use == "pair" and not chosen.any():
             what = "answers" if score.of_answers else "claims"
             why = f"no bin of confidence has {settings.shared_least} {what} in both runs"
-            metric = Weighted(metric.of, partial(_no_bin, name, why, len(used.d)))
+            metric = metric.without_value(name, why, len(used.d))
         of = Counted(rows, metric, columns)
         if use == "pair" or of.counts.any():
             yield mine.number(name, of, uses=frozenset({use}))
-
-
-def _no_bin(name: str, why: str, size: int, *columns: NDArray[Any], **resampling: Any) -> Estimate:
-    """Return that there is no bin to compare on."""
-    return Estimate(name, n=size, problem=why)
 
 
 def check_methods(a: ComparedRun, b: ComparedRun) -> tuple[list[str], list[str]]:

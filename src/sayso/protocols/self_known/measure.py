@@ -936,7 +936,7 @@ def _scores(of: _MethodRows) -> Iterator[Declared]:
                 if part:
                     continue
                 why = next((why for why, _ in reasons[name].most_common(1)), "no claim has a label")
-                metric = metric._replace(own=partial(_unranked, why))
+                metric = metric.without_value("auroc", why)
             ranked = Counted(of.by_claim, metric, [np.where(here, score, np.nan), wrong])
             lost = int((texts.rated & ~has & here).sum())
             yield of.number("auroc", ranked, slice_of(score=name) + part, missing=lost)
@@ -946,11 +946,6 @@ def _auroc(score: Floats, wrong: Floats, clusters: Ints, n: int, seed: int) -> E
     """Return the AUROC of the rows with score and label."""
     use = ~(np.isnan(score) | np.isnan(wrong))
     return bootstrap_auroc(score[use], wrong[use], clusters=clusters[use], n=n, seed=seed)
-
-
-def _unranked(why: str, *columns: Floats, **resampling: Any) -> Estimate:
-    """Return that no claim can be ranked, and why."""
-    return Estimate("auroc", problem=why)
 
 
 # ---- a checker of claims against people, where both labeled the same claims

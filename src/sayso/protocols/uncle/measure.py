@@ -535,14 +535,9 @@ def _by_logprobs(facts: _FactRows, form: str) -> Iterator[Declared]:
         ("unspoken_knowledge", UNSPOKEN, (score, facts.known, label, types)),
     ):
         if why:
-            metric = metric._replace(own=partial(_unranked, name, why))
+            metric = metric.without_value(name, why)
         of = Counted(facts.rows[form, True], metric, columns)
         yield facts.number(name, slice_of(form=form), of)
-
-
-def _unranked(name: str, why: str, *columns: NDArray[Any], **resampling: Any) -> Estimate:
-    """Return that answers cannot be ranked, and why."""
-    return Estimate(name, problem=why)
 
 
 def _gain(
