@@ -237,15 +237,6 @@ def test_questions_stand_before_both_texts() -> None:
         meaning.cluster_many([["x"]], Relations(fake), questions=[])
 
 
-def test_the_memo_lasts_over_runs() -> None:
-    memo: dict[tuple[str, str, str], object] = {}
-    first, again = Fake(first_letter), Fake(first_letter)
-    meaning.cluster_many([["a1", "a2", "b"]], Relations(first, memo))  # type: ignore[arg-type]
-    meaning.cluster_many([["a1", "a2", "b"]], Relations(again, memo))  # type: ignore[arg-type]
-    assert first.calls
-    assert not again.calls
-
-
 def test_a_wrong_shape_is_refused() -> None:
     fake = Fake(first_letter)
     fake.classify = lambda pairs: np.zeros((1, 2))  # type: ignore[method-assign]

@@ -368,12 +368,11 @@ def test_the_signature_names_model_prompts_and_settings(tmp_path: Path) -> None:
         LlmJudge(engine, mode="two_pass").signature,
         LlmJudge(engine, output="json").signature,
         LlmJudge(engine, room=2048).signature,
-        LlmJudge(engine, template=[("enable_thinking", False)]).signature,
         LlmJudge(engine, family="openai:gpt-4.1").signature,
         LlmJudge(engine, prompt_folder=tmp_path).signature,
         LlmJudge(judge_engine(truthful, "claude-x")).signature,
     }
-    assert len(made) == 11
+    assert len(made) == 10
     assert LlmJudge(engine, family="hf:Qwen/Qwen3-4B").signature == plain.signature
     own = LlmJudge(engine, family="gpt")
     assert own.signature == f"{plain.signature}+own-family"
@@ -382,10 +381,9 @@ def test_the_signature_names_model_prompts_and_settings(tmp_path: Path) -> None:
 
 def test_settings_reach_the_request() -> None:
     engine = judge_engine(truthful)
-    LlmJudge(engine, room=1000, template=[("enable_thinking", False)]).grade(shorts())
+    LlmJudge(engine, room=1000).grade(shorts())
     (request,) = engine.requests
     assert request.max_tokens == 256 + 3 * 256 + 1000
-    assert request.chat_template_kwargs == (("enable_thinking", False),)
 
 
 def test_users_mistakes(tmp_path: Path) -> None:

@@ -23,9 +23,10 @@ from sayso.protocols.declared import (
     differences,
     estimates_of,
     joint_number,
+    ones,
+    share_of_rows,
 )
 from sayso.protocols.labeled import PeopleLabels, corrected_places
-from sayso.protocols.shares import ones, share_of_rows
 from sayso.records import Estimate, Verdict
 
 EVERYWHERE: frozenset[Use] = frozenset({"run", "pair", "study", "people"})

@@ -476,7 +476,7 @@ def _squad_words(spaced: str, size: int) -> tuple[list[str], list[str]]:
     return words, [f" {word} " for word in different]
 
 
-def rouge_l_table(texts: Sequence[str], tokenizer: Tokenizer = "unicode") -> Floats:
+def rouge_l_table(texts: Sequence[str]) -> Floats:
     """Return the ROUGE-L F1 of every two texts, (k, k), symmetric, 1 between equal texts.
 
     The evidence of lexical similarity (Fomicheva et al. 2020). Each pair of different texts is
@@ -484,7 +484,7 @@ def rouge_l_table(texts: Sequence[str], tokenizer: Tokenizer = "unicode") -> Flo
     """
     names = [text.strip() for text in texts]
     place = {text: n for n, text in enumerate(dict.fromkeys(names))}
-    tokens = [rouge_tokens(text, tokenizer=tokenizer) for text in place]
+    tokens = [rouge_tokens(text, tokenizer="unicode") for text in place]
     table: Floats = np.eye(len(place))
     for i, first in enumerate(tokens):
         for j in range(i):

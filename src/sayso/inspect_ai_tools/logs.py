@@ -120,7 +120,7 @@ def export_log(
     check_output(target, mark="", command="sayso export", force=force)
     work, manifest, chosen = load_run(run)
     plan = protocol_of(manifest)
-    made = _samples(work, manifest, plan, chosen, method or plan.main_method, run)
+    made = _samples(work, manifest, chosen, method or plan.main_method, run)
     log = _log(work, manifest, plan, made.samples)
     number, elsewhere = 0, 0
     if labels is not None:
@@ -144,9 +144,7 @@ class _Made(NamedTuple):
     left_out: dict[str, int]
 
 
-def _samples(
-    work: FolderRun, manifest: Manifest, plan: Protocol, chosen: Any, method: str, run: object
-) -> _Made:
+def _samples(work: FolderRun, manifest: Manifest, chosen: Any, method: str, run: object) -> _Made:
     questions = {q.id: q for q in work.questions}
     clusters = cluster_names(work.questions)
     answers = {g.id: g for g in _generations(work) if g.method == method}

@@ -461,7 +461,7 @@ def _read(question: str, whole: str, text: str, whole_text: bool = False) -> Ans
     known, years = _asked(question).stems, _asked(question).years
     short = len(items) <= _SHORT
     new = [t for t in items if t.text not in STOP and t.stem not in known and t.text not in _FRAME]
-    predicate = [] if new else _predicate(text, items)
+    predicate = [] if new else _predicate(items)
     if predicate:
         new = predicate  # "The capital of Tindouf Province is Tindouf."
     elif not new and short and whole_text:
@@ -506,7 +506,7 @@ def _read(question: str, whole: str, text: str, whole_text: bool = False) -> Ans
 _ASKS_COUNTRY = regex(r"\b(?:what|which)\s(?:\w+\s)?country\b", re.I)
 
 
-def _predicate(text: str, items: Sequence[Token]) -> list[Token]:
+def _predicate(items: Sequence[Token]) -> list[Token]:
     """Return the capitalized words that a sentence ends with behind a form of *be*."""
     forms = [i for i, t in enumerate(items) if t.text in _BE]
     last = list(items[forms[-1] + 1 :]) if forms and forms[-1] else []

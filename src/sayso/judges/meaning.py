@@ -209,14 +209,14 @@ def label_columns(labels: Sequence[str]) -> dict[Relation, int]:
 class Relations:
     """Relations by a classifier in large calls, each ordered pair once.
 
-    ``memo`` may be kept by the caller. ``requested`` counts pairs that went to the classifier,
+    ``requested`` counts pairs that went to the classifier,
     ``calls`` its calls, ``unread`` rows without a finite largest probability.
     """
 
-    def __init__(self, classifier: Classifier, memo: Memo | None = None, batch: int = 4096) -> None:
+    def __init__(self, classifier: Classifier, batch: int = 4096) -> None:
         self._classifier = classifier
         self._columns = label_columns(classifier.labels)
-        self._memo: Memo = {} if memo is None else memo
+        self._memo: Memo = {}
         self._batch = batch
         self.requested = 0
         self.calls = 0

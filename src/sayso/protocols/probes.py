@@ -135,7 +135,7 @@ CAP = 100
 
 
 def other_draws(
-    questions: Sequence[Question], draws: Mapping[str, Sequence[str]], seed: int = 0
+    questions: Sequence[Question], draws: Mapping[str, Sequence[str]]
 ) -> tuple[Ints, Ints]:
     """Return (matches, others) for each question: draws for other entities of its type.
 
@@ -148,7 +148,7 @@ def other_draws(
     counts: dict[str, tuple[int, int]] = {}
     for kind in sorted(by_type):
         pool = [(q.entity or q.id, text) for q in by_type[kind] for text in draws.get(q.id, ())]
-        random.Random(content_id([seed, kind])).shuffle(pool)
+        random.Random(content_id([0, kind])).shuffle(pool)
         said: dict[str, MatchedText] = {}
         for question in by_type[kind]:
             own = question.entity or question.id

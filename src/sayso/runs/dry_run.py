@@ -323,9 +323,8 @@ def estimate_walk(
         seen.update(key for requests in run.stages.values() for key in requests)
     reads = tuple(_reads(runs, scale))
     prices = {
-        who: _label(engine.price, "price" if who == "model" else "judge_price", name)
+        who: _label(engine.price, "price" if who == "model" else "judge_price")
         for who, engine in runs[1].engines.items()
-        for name in [{"model": job.model, "judge": job.judge}.get(who, who)]
     }
     return RunEstimate(
         model=of.model.signature if job.model else "",
@@ -567,7 +566,7 @@ def _sum(parts: Iterable[Range | None]) -> Range | None:
     return total
 
 
-def _label(price: Price | None, option: str, model: object) -> str:
+def _label(price: Price | None, option: str) -> str:
     if price is None:
         return f"unknown (give {as_typed(option, 'IN,OUT')})"
     return LOCAL_LABEL if price == LOCAL else price.label

@@ -203,7 +203,6 @@ def cells_and_changes(
     against: str,
     signature: Signature,
     resamples: int = 2000,
-    seed: int = 0,
 ) -> tuple[list[MethodNumber], list[Change]]:
     """Return the cells of every method and the changes against one of them, Holm-corrected.
 
@@ -213,7 +212,7 @@ def cells_and_changes(
     trained = [m.name for m in methods if m.kind == "trained"]
     pairs += list(zip(trained[1:], trained[:-1], strict=True))
     own = {m.name: sides[m.name] for m in methods}
-    numbers, changes = compare_methods(frame, own, pairs, signature, resamples, seed)
+    numbers, changes = compare_methods(frame, own, pairs, signature, resamples, seed=0)
     return [MethodNumber(*number) for number in numbers], [Change(*change) for change in changes]
 
 

@@ -12,7 +12,7 @@ import random
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -341,8 +341,6 @@ def instructed(
 # The confidence of Yona et al. (arXiv 2405.16908, Equation 2) in the training set's place: no
 # truth enters. Draws that state nothing, and pairs of which nothing can be said, are not counted.
 
-#: (question's text, answer, answer) -> whether they cannot both be right; None: nothing can be said
-Compare = Callable[[str, str, str], bool | None]
 #: draws that must be comparable for a confidence to exist
 LEAST = 5
 
@@ -359,21 +357,15 @@ class Agreement(NamedTuple):
         return self.agreeing / self.counted
 
 
-def agreeing_draws(
-    question: Question,
-    answer: str,
-    draws: Sequence[str],
-    compare: Compare = contradicts,
-    least: int = LEAST,
-) -> Agreement | None:
-    """Return how many draws agree with an answer; None with fewer than ``least`` comparable."""
+def agreeing_draws(question: Question, answer: str, draws: Sequence[str]) -> Agreement | None:
+    """Return how many draws agree with an answer; None with fewer than LEAST comparable."""
     agreeing = counted = 0
     for draw in draws:
-        contradiction = compare(question.text, answer, draw)
+        contradiction = contradicts(question.text, answer, draw)
         if contradiction is not None:
             counted += 1
             agreeing += not contradiction
-    return Agreement(agreeing, counted) if counted >= max(1, least) else None
+    return Agreement(agreeing, counted) if counted >= LEAST else None
 
 
 def mention_confidence(
@@ -381,8 +373,6 @@ def mention_confidence(
     value: str | None,
     short: Mapping[str, Fact],
     k: int,
-    compare: Compare = contradicts,
-    least: int = LEAST,
 ) -> Agreement | None:
     """Return the confidence of a value told in a paragraph: of the draws of its own short question.
 
@@ -391,7 +381,7 @@ def mention_confidence(
     fact = short.get(question.id)
     if fact is None or value is None or not value.strip():
         return None
-    return agreeing_draws(question, value, fact.draws[:k], compare, least)
+    return agreeing_draws(question, value, fact.draws[:k])
 
 
 def lucky(fact: Fact, k: int, right: bool | None) -> bool:

@@ -304,7 +304,7 @@ class Decoder:
                 live.append(lane)
                 newest.append(token)
         self.lanes = [lane for lane in self.lanes if lane.slot >= 0]
-        self._branch(live, np.array(newest, dtype=np.int64), base, base + len(logits))
+        self._branch(live, np.array(newest, dtype=np.int64))
         self._tidy(GHOST_SHARE)
         return done
 
@@ -359,8 +359,8 @@ class Decoder:
                 return "loop"
         return "length" if len(lane.ids) >= request.max_tokens else ""
 
-    def _branch(self, lanes: Sequence[DecodeLane], tokens: Slots, first: int, last: int) -> None:
-        """Give a slot to each distinct continuation of the slots ``first:last``.
+    def _branch(self, lanes: Sequence[DecodeLane], tokens: Slots) -> None:
+        """Give a slot to each distinct continuation of the lanes.
 
         The first child of a slot stays in it; the others are copied into ghosts' slots, or
         behind all.

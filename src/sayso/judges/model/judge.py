@@ -24,8 +24,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-import msgspec
-
 from sayso.engines.engine import Engine
 from sayso.harmless import printable
 from sayso.judges.judge import (
@@ -99,7 +97,7 @@ class LlmJudge:
     ``output`` is the form of replies: "json" (a schema the server enforces), "blocks", or "auto":
     JSON where the engine is known to hold to a schema. ``family`` is the subject's family or model
     name; if it is the judge's own, the signature and a notice say so. ``room`` adds tokens to
-    every reply for a judge that thinks; ``template`` goes into ``Request.chat_template_kwargs``.
+    every reply for a judge that thinks.
     ``dtype`` is the number format that the engine was opened with, for the signature. ``anyway``
     goes on with a judge that gave no readable reply to its first requests.
 
@@ -119,7 +117,6 @@ class LlmJudge:
         family: str | None = None,
         output: Output | Literal["auto"] = "auto",
         room: int = 0,
-        template: Sequence[tuple[str, str | int | float | bool]] = (),
         anyway: bool = False,
         dtype: str = "",
     ) -> None:
@@ -148,7 +145,7 @@ class LlmJudge:
             else load_judge_prompts(labels, steps, output, prompt_folder)
         )
         form: Output = "word" if brief else output
-        self.setup = Setup(loaded, labels, form, room, tuple(template), anyway)
+        self.setup = Setup(loaded, labels, form, room, anyway)
         self.dtype = dtype
         self.own_family = family is not None and family_of(family) == family_of(engine.name)
         self.signature = self._signature()
@@ -172,7 +169,6 @@ class LlmJudge:
             "json" if setup.output == "json" else "",
             self.dtype,
             f"room{setup.room}" if setup.room else "",
-            *(f"{name}={value}" for name, value in setup.template),
             "own-family" if self.own_family else "",
         ]
         prompts = f"{self.engine.signature}#p{setup.prompts.hash[:4]}"
@@ -393,7 +389,6 @@ class Setup(NamedTuple):
     labels: Labels
     output: Output
     room: int
-    template: tuple[tuple[str, str | int | float | bool], ...]
     anyway: bool = False
 
     def request(
@@ -402,13 +397,9 @@ class Setup(NamedTuple):
         """Compose one call."""
         needed = TOKENS_PER_CALL + TOKENS_PER_PART * len(parts)
         tokens = ((TOKENS_PER_WORD if self.prompts.brief else needed) + self.room) * longer
-        sent = judge_request(
+        return judge_request(
             self.prompts, self.labels, step, parts, output, retry=retry, tokens=tokens
         )
-        if not self.template:
-            return sent
-        request = msgspec.structs.replace(sent.request, chat_template_kwargs=self.template)
-        return sent._replace(request=request)
 
 
 def calls_of(parts: Sequence[tuple[object, JudgedPart]], batch: Batch) -> list[list[JudgedPart]]:

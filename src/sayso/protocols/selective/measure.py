@@ -47,6 +47,8 @@ from sayso.protocols.declared import (
     Use,
     Weighted,
     estimates_of,
+    ones,
+    share_of_rows,
 )
 from sayso.protocols.endpoint_values import endpoint_values
 from sayso.protocols.passages import OTHER_PASSAGE, WITHOUT_PASSAGE
@@ -74,7 +76,6 @@ from sayso.protocols.selective.settings import (
     names_between_commas,
     probe_signature,
 )
-from sayso.protocols.shares import ones, share_of_rows
 from sayso.protocols.thoughts import doubt_shares
 from sayso.records import (
     ENDPOINT,

@@ -45,6 +45,8 @@ from sayso.protocols.declared import (
     Weighted,
     differences,
     estimates_of,
+    ones,
+    share_of_rows,
 )
 from sayso.protocols.protocol import Beside, Run, rows_if_any, stored_verdicts
 from sayso.protocols.self_known.numbers import NUMBERS
@@ -61,7 +63,6 @@ from sayso.protocols.self_known.rows import (
 )
 from sayso.protocols.self_known.settings import ASKED, CLAIM_SCORES, MAIN, MODES, Settings
 from sayso.protocols.settings import tokens_for
-from sayso.protocols.shares import ones, share_of_rows
 from sayso.records import (
     ClaimQuestion,
     Estimate,

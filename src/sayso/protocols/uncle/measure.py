@@ -61,6 +61,8 @@ from sayso.protocols.declared import (
     Use,
     Weighted,
     estimates_of,
+    ones,
+    share_of_rows,
 )
 from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import (
@@ -72,7 +74,6 @@ from sayso.protocols.probes import (
     UNREADABLE,
 )
 from sayso.protocols.protocol import Beside, Run
-from sayso.protocols.shares import ones, share_of_rows
 from sayso.protocols.thoughts import doubt_shares, thought_scores
 from sayso.protocols.uncle.notes import borrowed
 from sayso.protocols.uncle.numbers import COMPARED, HEADLINE, NUMBERS, RATES

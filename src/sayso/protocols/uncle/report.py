@@ -387,21 +387,19 @@ def alignment_table(
     caption: str,
     rows: Mapping[Label, Row],
     find: Callable[[Row, str], Entry],
-    further: Sequence[str] = (),
     *,
     labels: tuple[str, ...] = ("",),
     written: Written = "own",
 ) -> NumberTable:
     """Return which facts were stated or hedged in which form, and its chart (Figures 3 and 5).
 
-    ``find`` returns a number of a row by its name; the numbers ``further`` are not drawn.
+    ``find`` returns a number of a row by its name.
     """
     columns = {words: f"align_{pair}" for pair, words in PAIR_NAMES.items()}
-    columns |= {name: name for name in further}
     table = grid(caption, rows, columns, find, labels=labels, written=written)
     shares = {
         " · ".join(own): [e.value if isinstance(e, Estimate) else None for e in entries]
-        for own, entries in ((own, entries[: len(PAIR_NAMES)]) for own, entries in table.rows)
+        for own, entries in table.rows
     }
     return table._replace(chart=partial(alignment_bars, shares))
 

@@ -62,11 +62,12 @@ from sayso.protocols.declared import (
     Rows,
     Weighted,
     joint_number,
+    ones,
+    share_of_rows,
 )
 from sayso.protocols.pool import cluster_names
 from sayso.protocols.probes import draws_by_question
 from sayso.protocols.protocol import Run, stored_answers
-from sayso.protocols.shares import ones, share_of_rows
 from sayso.protocols.uncle.measure import MATRIX, UNSPOKEN, WITHIN_TYPE, sure_wrong
 from sayso.protocols.uncle.numbers import NUMBERS, RATES
 from sayso.protocols.uncle.rows import (

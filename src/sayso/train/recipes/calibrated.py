@@ -19,13 +19,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sayso.judges.claims import has_verb
-from sayso.judges.contradiction import contradicts
 from sayso.judges.decisiveness import decisiveness
 from sayso.records import InputError, is_blank
 from sayso.train.config import RowSettings
 from sayso.train.rows import (
     REFUSALS,
-    Compare,
     Fact,
     Mention,
     TrainingParagraph,
@@ -226,7 +224,6 @@ def graded_rows(
     settings: RowSettings = RowSettings(),  # noqa: B008 - immutable
     *,
     want: Want = "dpo",
-    compare: Compare = contradicts,
     seed: int = 0,
     notes: list[str] | None = None,
 ) -> list[TrainingRow]:
@@ -242,14 +239,14 @@ def graded_rows(
         level_of(word)
     short = {f.question.id: f for f in facts if f.form == "short"}
     check_draws(list(short.values()), settings.k)
-    short_rows = [_short(fact, settings, want, compare, seed) for fact in short.values()]
+    short_rows = [_short(fact, settings, want, seed) for fact in short.values()]
     rows = [row for row in short_rows if row is not None]
     if settings.against is not None and want == "dpo":
         unsure_rows = {row for row in rows if not row.kind.endswith("-sure")}
         rows = balanced(rows, unsure_rows, settings.against, seed)
 
     def edits_in(paragraph: TrainingParagraph, generator: random.Random) -> list[Edit] | None:
-        return _edits(paragraph, short, settings, compare, generator)
+        return _edits(paragraph, short, settings, generator)
 
     long, lost = paragraph_rows("graded", facts, edits_in, settings.against, want, seed)
     rows += long
@@ -261,13 +258,11 @@ def graded_rows(
     return in_order(rows, seed)
 
 
-def _short(
-    fact: Fact, settings: RowSettings, want: Want, compare: Compare, seed: int
-) -> TrainingRow | None:
+def _short(fact: Fact, settings: RowSettings, want: Want, seed: int) -> TrainingRow | None:
     """Return the row of a short fact; None where its confidence is open, or it hedges already."""
     if is_blank(fact.greedy) or not is_plain(fact.greedy):
         return None
-    confidence = agreeing_draws(fact.question, fact.greedy, fact.draws[: settings.k], compare)
+    confidence = agreeing_draws(fact.question, fact.greedy, fact.draws[: settings.k])
     if confidence is None:
         return None
     generator = chance("graded", seed, fact.question.id)
@@ -288,14 +283,13 @@ def _edits(
     paragraph: TrainingParagraph,
     short: Mapping[str, Fact],
     settings: RowSettings,
-    compare: Compare,
     generator: random.Random,
 ) -> list[Edit] | None:
     """Return what changes in a paragraph; None where a confidence or a place is open."""
     words = settings.words
 
     def edit_of(mention: Mention, fact: Fact) -> list[Edit] | None:
-        confidence = mention_confidence(mention.question, mention.value, short, settings.k, compare)
+        confidence = mention_confidence(mention.question, mention.value, short, settings.k)
         if confidence is None:
             return None
         if lucky(fact, settings.k, mention.right):

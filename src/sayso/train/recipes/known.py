@@ -53,7 +53,6 @@ def known_rows(
     facts: Sequence[Fact],
     settings: RowSettings = KNOWN,
     *,
-    mend: bool = True,
     want: Want = "dpo",
     seed: int = 0,
     notes: list[str] | None = None,
@@ -61,7 +60,7 @@ def known_rows(
     """Return rows of short facts, up to ``settings.each`` per fact, and one of each paragraph.
 
     In a paragraph, facts between the thresholds go by their own verdict, and a wrong value of a
-    known fact is replaced by the most frequent right draw (``mend``). ``against`` is how many
+    known fact is replaced by the most frequent right draw. ``against`` is how many
     preferences against a hedge stand beside one for it in DPO pairs; None: all. A hedge of one word
     is pushed up or down everywhere at once, so pairs with far more known facts than unknown ones
     unlearn it. Raises InputError.
@@ -86,7 +85,7 @@ def known_rows(
         rows = balanced(rows, unsure, settings.against, seed)
 
     def edits_in(paragraph: TrainingParagraph, generator: random.Random) -> list[Edit] | None:
-        return _edits(paragraph, short, state, settings, mend, generator)
+        return _edits(paragraph, short, state, settings, generator)
 
     long, lost = paragraph_rows("known", facts, edits_in, settings.against, want, seed)
     rows += long
@@ -133,7 +132,6 @@ def _edits(
     short: Mapping[str, Fact],
     state: Mapping[str, bool | None],
     settings: RowSettings,
-    mend: bool,
     generator: random.Random,
 ) -> list[Edit] | None:
     """Return what changes in a paragraph; None where something that must cannot be placed."""
@@ -150,7 +148,7 @@ def _edits(
             return None
         value = paragraph.text[slice(*place)]
         word = generator.choice(list(settings.words))
-        if known and mend and mention.right is False:
+        if known and mention.right is False:
             mended = _modal(fact, settings.k)
             if mended is None or is_sentence(mended):
                 return None  # a wrong value would stay, or a sentence stand in its place

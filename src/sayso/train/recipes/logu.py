@@ -25,12 +25,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
 from sayso.judges.claims import claims as split_claims
-from sayso.judges.contradiction import contradicts
 from sayso.judges.english.markup import parts as sentences_of
 from sayso.records import InputError, Question, content_id
 from sayso.train.config import VARIANTS, RowSettings
 from sayso.train.rows import (
-    Compare,
     Fact,
     Mention,
     TrainingParagraph,
@@ -240,7 +238,6 @@ def uncle_pairs(
     *,
     cutoffs: Cutoffs = Cutoffs(),  # noqa: B008 - immutable
     want: Want = "dpo",
-    compare: Compare = contradicts,
     seed: int = 0,
     notes: list[str] | None = None,
 ) -> list[TrainingRow]:
@@ -256,7 +253,7 @@ def uncle_pairs(
     cutoffs.check()
     long = [f for f in facts if f.form == "long"]
     short = {f.question.id: f for f in facts if f.form == "short"}
-    judge = _judge(facts, short, settings, cutoffs, compare)
+    judge = _judge(facts, short, settings, cutoffs)
     rows: list[TrainingRow] = []
     unread = empty = 0
     for fact in long:
@@ -287,7 +284,6 @@ def logu(
     *,
     cutoffs: Cutoffs = Cutoffs(),  # noqa: B008 - immutable
     want: Want = "dpo",
-    compare: Compare = contradicts,
     seed: int = 0,
     notes: list[str] | None = None,
 ) -> list[TrainingRow]:
@@ -305,7 +301,7 @@ def logu(
     cutoffs.check()
     long = [f for f in facts if f.form == "long"]
     short = {f.question.id: f for f in facts if f.form == "short"}
-    judge = _judge(facts, short, settings, cutoffs, compare)
+    judge = _judge(facts, short, settings, cutoffs)
     cap = cutoffs.cap or settings.variants * (1 + settings.paragraphs)
     rows: list[TrainingRow] = []
     unread = wrong = 0
@@ -346,7 +342,6 @@ def _judge(
     short: Mapping[str, Fact],
     settings: RowSettings,
     cutoffs: Cutoffs,
-    compare: Compare,
 ) -> Judge | None:
     """Return what labels a committed aspect; None where claims carry the labels."""
     if settings.veracity == "evidence":
@@ -365,7 +360,7 @@ def _judge(
             for mention in paragraph.mentions:
                 if mention.stance == "committed":
                     confidence = mention_confidence(
-                        mention.question, mention.value, short, settings.k, compare
+                        mention.question, mention.value, short, settings.k
                     )
                     scores[mention.question.id, mention.value] = (
                         confidence.share if confidence else None
