@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sqlite3
@@ -359,13 +360,29 @@ def test_a_run_that_contradicts_itself_is_not_corrected(tmp_path: Path) -> None:
         corrected_numbers(run)
     sayso.measure(run)
     assert corrected_numbers(run)
-    with sqlite3.connect(run / LABELS) as db:  # of a draw that was edited
-        ((data,),) = db.execute("SELECT design FROM designs").fetchall()
-        drawn = msgspec.json.decode(data)
-        drawn["strata"][0]["size"] -= 1
-        db.execute("UPDATE designs SET design=?", (msgspec.json.encode(drawn),))
-    with pytest.raises(InputError, match="more items than it says"):
+    ((data,),) = draws(run, "SELECT design FROM designs")
+    drawn = msgspec.json.decode(data)
+    strata = drawn["strata"]
+    for other in (  # of a draw that was edited
+        {"items": 400},
+        {"strata": [strata[0] | {"size": strata[0]["size"] - 1}, *strata[1:]]},
+        {"strata": [strata[0] | {"name": "x"}, *strata[1:]]},
+    ):
+        edited = msgspec.json.encode(drawn | other)
+        draws(run, "UPDATE designs SET design=?", edited)
+        with pytest.raises(InputError, match="is damaged"):
+            corrected_numbers(run)
+    draws(run, "UPDATE designs SET design=?", data)
+    assert corrected_numbers(run)
+    draws(run, "DELETE FROM places WHERE place > 10")
+    with pytest.raises(InputError, match="is damaged"):
         corrected_numbers(run)
+
+
+def draws(run: Path, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    """Change or read what a run stores of its draws."""
+    with contextlib.closing(sqlite3.connect(run / LABELS)) as db, db:
+        return db.execute(statement, values).fetchall()
 
 
 def label_of_run(run: Path) -> object:

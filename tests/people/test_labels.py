@@ -350,6 +350,19 @@ def test_what_is_no_file_of_labels_is_not_taken_for_none(
         assert has_labels_file(run)
 
 
+def test_a_disk_that_fails_does_not_make_labels_damaged(tmp_path: Path) -> None:
+    """The advice on a damaged file, to move it away, would cost the labels."""
+    with LabelStore.open(tmp_path) as store:
+        store.add(label(1))
+        journal = tmp_path / f"{LABELS}-journal"
+        journal.mkdir()
+        with pytest.raises(LabelStoreError, match="cannot read or write") as error:
+            store.add(label(2))
+        assert "move it away" not in str(error.value)
+        journal.rmdir()
+        assert store.add(label(2))
+
+
 def test_a_full_disk_is_one_line_and_the_store_goes_on(tmp_path: Path) -> None:
     with LabelStore.open(tmp_path) as store:
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]

@@ -233,6 +233,9 @@ def execute(argv: list[str]) -> int:
         return 130
     except BrokenPipeError:  # `sayso … | head` is no mistake
         sys.stderr.close()
+    except SystemExit as error:  # rich ends the process, with 1, where a pipe was closed
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
     except UnicodeEncodeError as error:  # a name from the shell or the disk in another encoding
         return _refuse(f"{error.object!a:.200} is not UTF-8, and cannot be stored: rename it")
     except OSError as error:  # a name that the system refuses, a folder without permission

@@ -287,6 +287,13 @@ TABLES = {
     "annotator TEXT NOT NULL, kind TEXT NOT NULL, stage TEXT NOT NULL, target TEXT NOT NULL, asked "
     "TEXT NOT NULL, label BLOB)",
 }
+#: what SQLite says of a damaged file; of others, which a full disk or a limit stops, it is whole
+DAMAGED = (
+    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT,
+    sqlite3.SQLITE_SCHEMA, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT,
+)  # fmt: skip
+#: places of a design that are stored: nobody labels more
+MOST_PLACES = 20_000
 #: seconds that another process may write before one waits no longer
 WAIT = 10.0
 
@@ -327,6 +334,7 @@ class LabelStore:
         Raises InputError for a file that is not ours, damaged, or reached by a link.
         """
         path = _file_in(run)
+        new = not path.exists()
         with disk_errors(path, "open"):
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_LINK, 0o644)
             os.close(handle)
@@ -342,6 +350,8 @@ class LabelStore:
                 db.execute("PRAGMA journal_mode=DELETE")
             except BaseException:
                 db.close()
+                if new and not path.stat().st_size:  # on a full disk
+                    path.unlink()
                 raise
         return cls(path, db)
 
@@ -655,7 +665,8 @@ class LabelStore:
         self,
     ) -> tuple[dict[tuple[str, LabeledItem], str], dict[tuple[str, str], int]]:
         """Return the stratum of every item by design, and the size of every stratum."""
-        sizes = {(d.id, s.name): s.size for d in self.designs() for s in d.strata}
+        designs = self.designs()
+        sizes = {(d.id, s.name): s.size for d in designs for s in d.strata}
         with _sqlite_errors(self.path):
             rows = self._db.execute(
                 "SELECT design, kind, stage, target, asked, stratum FROM places"
@@ -663,11 +674,17 @@ class LabelStore:
         strata = {}
         for design, *row in rows:
             placed = self._placed(row)
-            if sizes.get((design, placed.stratum)):
-                strata[design, placed.item] = placed.stratum
-        drawn = Counter((design, stratum) for (design, _), stratum in strata.items())
-        if any(drawn[place] > size for place, size in sizes.items()):
-            raise _damaged(self.path, "a group of the draw has more items than it says")
+            strata[design, placed.item] = placed.stratum
+        found = Counter((design, stratum) for (design, _), stratum in strata.items())
+        for d in designs:
+            mine = {(d.id, s.name): s.size for s in d.strata}
+            stored = sum(found[place] for place in mine)
+            if sum(mine.values()) != d.items or min(d.items, MOST_PLACES) != stored:
+                raise _damaged(self.path, "a draw lacks items, or has others than it says")
+            if any(found[place] > size for place, size in mine.items()):
+                raise _damaged(self.path, "a group of a draw has more items than it says")
+        if found.keys() - sizes.keys():
+            raise _damaged(self.path, "items are of a draw that is not stored")
         return strata, sizes
 
     @contextlib.contextmanager
@@ -754,10 +771,12 @@ def _sqlite_errors(path: Path) -> Iterator[None]:
             raise LabelStoreError(
                 f"{path} stayed locked by another process for {WAIT:g} s: let it finish"
             ) from error
-        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL):
+        if code not in DAMAGED:
             raise LabelStoreError(f"cannot read or write {path}: {error}") from error
         raise _damaged(path, str(error)) from error
-    except (UnicodeDecodeError, MemoryError, OverflowError) as error:
+    except MemoryError as error:
+        raise LabelStoreError(f"cannot read {path}: there is too little memory") from error
+    except (UnicodeDecodeError, OverflowError) as error:
         raise _damaged(path, str(error)) from error
 
 

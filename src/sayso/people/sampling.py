@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from sayso.people.items import RunItem
-from sayso.people.labels import LabelDesign, LabelStratum, Placed
+from sayso.people.labels import MOST_PLACES, LabelDesign, LabelStratum, Placed
 from sayso.records import InputError, content_id
 
 DesignName = Literal["stratified", "random", "certainty"]
@@ -29,8 +29,6 @@ EQUAL = 0.5
 LEAST = 2
 #: items that are put into chance order together: who labels cannot tell a stratum by its turn
 WINDOW = 10
-#: places of a design that are stored: nobody labels more
-MOST_PLACES = 20_000
 #: upper ends of the strata by certainty, and the weight of an item that the judge is sure of
 CERTAINTIES, SURE_WEIGHT = (0.6, 0.8, 0.95), 0.05
 
