@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -388,6 +391,16 @@ def test_the_command_prints_tables_and_json(
     assert execute(["agreement", str(labeled), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["kinds"][0]["items"] == 60
+
+
+def test_a_closed_pipe_is_no_failure(labeled: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "sayso", "agreement", str(labeled)]
+    try:
+        assert subprocess.run(command, stdout=write).returncode == 0
+    finally:
+        os.close(write)
 
 
 def test_two_runs_of_one_model_are_told_apart_by_their_folders(

@@ -353,8 +353,14 @@ def test_a_run_that_contradicts_itself_is_not_corrected(tmp_path: Path) -> None:
     other = msgspec.structs.replace(verdicts[0], stance="committed", content="incorrect")
     folder.write("verdicts/short", [*verdicts, other], Verdict)
     for read in (corrected_numbers, sayso.agreement, label_of_run):
-        with pytest.raises(InputError, match="two verdicts on s0 that differ"):
+        with pytest.raises(InputError, match="1 rows a second time"):
             read(run)
+    folder.write("verdicts/short", verdicts, Verdict)
+    questions = folder.read("questions", Question)
+    folder.write("questions", questions * 2, Question)  # labels would count twice
+    with pytest.raises(InputError, match="a second time"):
+        corrected_numbers(run)
+    folder.write("questions", questions, Question)
     folder.write("verdicts/short", [other, *verdicts[1:]], Verdict)  # of a file that was edited
     with pytest.raises(InputError, match="sayso measure"):
         corrected_numbers(run)

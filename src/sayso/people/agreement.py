@@ -39,7 +39,6 @@ from sayso.people.items import (
     KIND_NAMES,
     LabelSource,
     ShownItem,
-    judge_reads,
     kind_stages,
     label_source,
     of_other_texts,
@@ -291,7 +290,7 @@ def judge_verdicts(
         target = pair_of(item.target)[0] if kind == "pair" else item.target
         wanted.setdefault((target, item.asked), []).append(item)
     found = {}
-    for v in judge_reads(folder, stage):
+    for v in folder.iter(f"verdicts/{stage}", Verdict):
         for item in wanted.get((v.target, v.asked), ()):
             found[item] = _of_pair(v, item) if kind == "pair" else v
     return found

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.metrics.correction import Corrected, labels_for_width
-from sayso.people.items import ALL, judge_reads, label_source, of_other_texts
+from sayso.people.items import ALL, label_source, of_other_texts
 from sayso.people.joined import cannot_tell, joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, pair_of
 from sayso.protocols import protocol_of
@@ -27,7 +27,7 @@ from sayso.records import CorrectedNumber, Estimate, InputError, Results, Verdic
 from sayso.report.corrected import by_place, halving_sentence, stored_corrected
 from sayso.report.differences import Words
 from sayso.report.sheet import main_numbers
-from sayso.runs.measure import load_run, run_path
+from sayso.runs.measure import run_path, whole_run
 from sayso.storage.atomic import WAIT, can_write, one_writer
 from sayso.storage.run_folder import CORRECTED, RunFolder, has_labels_file
 
@@ -90,7 +90,7 @@ def corrected_numbers(
     used = labels_of_run(place)
     if not used.people.verdicts:
         return []
-    job, manifest, settings = load_run(place)
+    job, manifest, settings = whole_run(place)
     plan = protocol_of(manifest)
     raw = _measured(job.folder, plan) if measured is None else Results(measured)
     judge = [d for d in plan.numbers(job, settings, job, None) if "people" in d.uses]
@@ -108,10 +108,10 @@ def _check_measured(run: Path, judge: Iterable[Declared], raw: Results) -> None:
     """Refuse stored numbers that today's tables and settings do not give. Raises InputError."""
     for d in judge:
         own = raw.find(d.name, **dict(d.where))
-        if own is None or own.value is None or not d.of.counts.any():
+        if own is None or own.value is None:
             continue
         number = joint_number(d)
-        now = number.metric(*number.columns)
+        now = number.metric(*number.columns) if d.of.counts.any() else None
         if now is None or not math.isclose(now, own.value, rel_tol=1e-6, abs_tol=1e-9):
             raise InputError(
                 f"{run}: {d.name} is {own.value:.6g} in its stored numbers, but {now or 0:.6g} of "
@@ -277,7 +277,8 @@ def labels_of_run(run: Path) -> UsedLabels:
         }
     folder, stages = source.folder, {}
     for stage, some in by_stage.items():
-        judged = judge_reads(folder, stage) if folder.has(f"verdicts/{stage}") else ()
+        table = f"verdicts/{stage}"
+        judged = folder.iter(table, Verdict) if folder.has(table) else ()
         there = {(one.target, one.asked) for one in judged}
         lost = {one.item for one in some if _judged(one.item) not in there}
         stages[stage] = StageLabels(

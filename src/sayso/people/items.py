@@ -21,9 +21,9 @@ from sayso.protocols.labeled import pair_target
 from sayso.protocols.passages import shown_passages
 from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNREADABLE, probe_state
 from sayso.protocols.settings import Probing
-from sayso.protocols.stored import settings_of_run
 from sayso.records import Claim, InputError, Passage, Question, Verdict, content_id
 from sayso.report.answers import gold_text
+from sayso.runs.measure import whole_run
 from sayso.storage.run_folder import RunFolder
 
 #: what each kind is called in messages
@@ -98,21 +98,13 @@ def label_source(run: Path, method: str = "") -> LabelSource:
     ``method`` names the method whose answers are labeled, "all" for every one; by default the one
     that the main numbers are of.
     """
-    folder = RunFolder.open(run)
-    manifest = folder.read_manifest()
-    if manifest.finished is None:
-        raise InputError(f"{run}: this run is not finished; repeat its command: {manifest.command}")
-    if not folder.has("questions") or not folder.tables("verdicts"):
+    job, manifest, settings = whole_run(run)
+    if not job.folder.tables("verdicts"):
         raise InputError(
             f"{run} has no answers that a judge read: the run is not finished; repeat its command: "
             f"{manifest.command}"
         )
-    try:
-        plan = protocol_of(manifest)
-    except InputError as error:
-        raise InputError(f"{run}: {error}") from None
-    probing = settings_of_run(manifest, plan.Settings()).probing()
-    return LabelSource(folder, method or plan.main_method, probing)
+    return LabelSource(job.folder, method or protocol_of(manifest).main_method, settings.probing())
 
 
 def kind_stages(folder: RunFolder, kind: Kind) -> list[str]:
@@ -183,19 +175,6 @@ def check_method(source: LabelSource, kind: Kind, stage: str) -> None:
 
 
 # ---- the population, with what the judge read
-
-
-def judge_reads(folder: RunFolder, stage: str) -> Iterator[Verdict]:
-    """Yield the judge's verdicts of a stage. Raises InputError where two of one answer differ."""
-    seen: dict[tuple[str, str], int] = {}
-    for v in folder.iter(f"verdicts/{stage}", Verdict):
-        if seen.setdefault((v.target, v.asked), hash(v)) != hash(v):
-            raise InputError(
-                f"{folder.path}/verdicts/{stage}.parquet has two verdicts on "
-                f"{line(v.target, 40)} that differ: copy the run again, or run again into another "
-                "--out"
-            )
-        yield v
 
 
 class _AnswerHead(msgspec.Struct, frozen=True):
@@ -276,7 +255,7 @@ def _several(methods: Mapping[str, str]) -> Callable[[str], str]:
 def _read_answers(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods, known = _methods(source, stage), _known(source)
     method = _several(methods)
-    for v in judge_reads(source.folder, stage):
+    for v in source.folder.iter(f"verdicts/{stage}", Verdict):
         if v.target in methods and (v.stance is not None or v.label is None):
             item = LabeledItem(kind, stage, v.target, v.asked)
             read = v.value or v.stance or "unread"
@@ -287,7 +266,7 @@ def _claims(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods, answer = _methods(source, stage), _claim_answers(source, stage)
     method = _several(methods)
     words = {"S": "supported", "NS": "not supported", "IR": "irrelevant"}
-    for v in judge_reads(source.folder, stage):
+    for v in source.folder.iter(f"verdicts/{stage}", Verdict):
         if answer.get(v.target) in methods:
             item = LabeledItem(kind, stage, v.target, v.asked)
             read = words.get(v.label or "", "unread")
@@ -297,7 +276,7 @@ def _claims(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
 def _pairs(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods = _methods(source, stage)
     method = _several(methods)
-    for v in judge_reads(source.folder, stage):
+    for v in source.folder.iter(f"verdicts/{stage}", Verdict):
         answer = v.target.partition("#")[0]
         for sample, letter in enumerate(v.raw or "" if answer in methods else ""):
             if letter in LETTERS:
@@ -308,7 +287,7 @@ def _pairs(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
 def _sureness(source: LabelSource, kind: Kind, stage: str) -> Iterator[RunItem]:
     methods, claims = _methods(source, stage), _claim_answers(source, stage)
     method = _several(methods)
-    for v in judge_reads(source.folder, stage):
+    for v in source.folder.iter(f"verdicts/{stage}", Verdict):
         answer = claims.get(v.target, v.target.partition("#")[0])
         if answer in methods and v.label == "assertion" and v.number is not None:
             sounds = "unsure" if v.number < UNSURE else "sure" if v.number >= SURE else "between"

@@ -53,6 +53,7 @@ from sayso.people.labels import (
 )
 from sayso.people.sampling import draw_design, population_of
 from sayso.records import InputError, Question
+from sayso.storage.run_folder import RunFolder
 
 #: the kind that is labeled where none is named: the first that a run has
 FIRST: tuple[Kind, ...] = ("claim", "answer", "aspect", "pair", "sureness")
@@ -389,7 +390,7 @@ def export_labels(run: Path, place: Path, *, force: bool = False) -> int:
 
     Nothing is written into the run, so that a copy that cannot be written is exported too.
     """
-    label_source(run)
+    RunFolder.open(run)
 
     def rows() -> Iterator[dict[str, object]]:
         yield from map(label_row, stored_labels(run))

@@ -98,7 +98,8 @@ def whole_run(path: str | PathLike[str]) -> tuple[FolderRun, Manifest, Any]:
 def _damage(job: FolderRun, manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Yield files of a run that are not as it wrote them, and what is wrong with each."""
     folder, answers = job.folder, dict[str, set[str]]()
-    measured = next(folder.iter(f"metrics/{protocol_of(manifest).name}", Estimate), None)
+    numbers = f"metrics/{protocol_of(manifest).name}"
+    measured = next(folder.iter(numbers, Estimate), None) if folder.has(numbers) else None
     for key in ("data", "model", "judge"):
         says, was = job.parts[key], part_of(measured.signature if measured else (), key)
         if was not in ("", says):
