@@ -97,7 +97,7 @@ CATALOGUE: dict[str, CatalogueEntry] = {
         "the published CSV, or the hub's rows", "arXiv 2509.07968",
     ),
     "aa_omniscience": CatalogueEntry(
-        "difficult questions from six fields of work (the public tenth of AA-Omniscience)", "600",
+        "difficult questions of six fields (a public tenth; its index: judge_labels=grades)", "600",
         "see its page", SHORT, "ArtificialAnalysis/AA-Omniscience-Public", "the hub's rows",
         "arXiv 2511.13029",
     ),

@@ -143,7 +143,9 @@ def test_a_part_of_an_answer_counts_nothing_in_the_index(tmp_path: Path) -> None
     assert (did["right"], did["wrong"], did["partly"], did["declined"]) == (2, 1, 1, 1)
     errors = [e for e in result.estimates if e.name == "error_rate" and "tier" not in dict(e.where)]
     assert [e.value for e in errors if "grades" in dict(e.where).get("against", "")] == [3 / 5]
-    assert "partly right" in (tmp_path / "r" / "report.html").read_text("utf-8")
+    page = (tmp_path / "r" / "report.html").read_text("utf-8")
+    assert "partly right" in page
+    assert "Omniscience Index" in page.partition("What the plain answers did")[0]  # a headline
 
 
 def test_who_declines_only_when_told_to_express_uncertainty_is_said_to(tmp_path: Path) -> None:

@@ -599,10 +599,12 @@ def _score_tiles(results: SelectiveResults) -> list[Tile]:
         return [(FORMS[form] if results.forms[1:] else "", number(form)) for form in forms]
 
     errors = partial(results.of_judge, "error_rate")
+    worth = partial(results.of_judge, "right_minus_wrong")
     words = partial(results.of_judge, OF_WORDS[0], score=WORDS)
     return _tiles(
         [
             ("answers that are not right", of(judged_forms, errors)),
+            (NUMBERS["right_minus_wrong"].titled, of(judged_forms, worth)),
             ("AUROC of the best score, on other answers", of(ranked, partial(best_score, results))),
             ("AUROC of plain length", of(ranked, partial(results.best, score=LENGTH))),
             ("not hedged when told to express uncertainty", of(judged_forms, words)),
