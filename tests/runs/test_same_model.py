@@ -148,7 +148,7 @@ def test_a_dry_run_counts_what_is_asked_again(tmp_path: Path) -> None:
     assert stage.requests == (3, 3)
     assert stage.cached == 0
     unpriced = plan_text(estimate_job(own))
-    assert "total: unknown price; 3 requests, " in unpriced  # and never $0
+    assert "total: unknown price; 3 requests " in unpriced  # and never $0
     local = Job(**job(tmp_path, KNOWING.engine(), "local"))
     run(tmp_path, KNOWING.engine(), "local")
     assert not [s for s in estimate_job(local).stages if "again" in s.name]

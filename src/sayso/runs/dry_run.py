@@ -589,24 +589,17 @@ class Total(NamedTuple):
 
 def total_of(plans: Iterable[RunEstimate]) -> Total:
     """Return the sum of plans that count once what they share: ``seen`` of :func:`estimate_job`."""
-    requests, prompt, completion, parts = NONE, NONE, NONE, []
-    for plan in plans:
-        parts.append(plan.dollars)
-        requests = requests.plus(still_asked(plan.stages))
-        for stage in plan.stages:
-            prompt = prompt.plus(stage.prompt_tokens)
-            completion = completion.plus(stage.completion_tokens)
-    return Total(requests, prompt, completion, _sum(parts))
+    plans = tuple(plans)
+    stages = [stage for plan in plans for stage in plan.stages]
+    prompt = _sum(stage.prompt_tokens for stage in stages) or NONE
+    completion = _sum(stage.completion_tokens for stage in stages) or NONE
+    return Total(still_asked(stages), prompt, completion, _sum(plan.dollars for plan in plans))
 
 
 def total_text(total: Total) -> str:
     """Return a sum as a sentence."""
     price = "none" if total.dollars == NONE else money(total.dollars)
-    return (
-        f"total: {between(total.requests)} requests still to ask, "
-        f"{between(total.prompt_tokens)} prompt tokens, {between(total.completion_tokens)} answer "
-        f"tokens, price {price}"
-    )
+    return f"total: {amount(total)}, price {price}"
 
 
 def plan_text(plan: RunEstimate) -> str:
@@ -625,7 +618,7 @@ def plan_text(plan: RunEstimate) -> str:
     local = all(price == LOCAL_LABEL for price in plan.prices.values())
     total = LOCAL_LABEL if local else money(plan.dollars)
     if not local and plan.dollars is None:
-        total = f"{total} price; {amount(plan.stages)}"
+        total = f"{total} price; {amount(total_of([plan]))}"
     lines += ["", f"total: {pilot_text(plan.pilot) if plan.pilot else total}"]
     lines += [f"price of the {who}'s tokens: {label}" for who, label in plan.prices.items()]
     if "judge" not in plan.prices:
@@ -659,14 +652,10 @@ def _row(stage: StageEstimate, label: str) -> tuple[str, ...]:
     )
 
 
-def amount(stages: Sequence[StageEstimate]) -> str:
-    """Return how much stages ask, where nobody knows what it costs."""
-    kinds = [
-        (still_asked(stages), "requests"),
-        (_sum(stage.prompt_tokens for stage in stages), "prompt tokens"),
-        (_sum(stage.completion_tokens for stage in stages), "answer tokens"),
-    ]
-    return ", ".join(f"{between(total or NONE)} {name}" for total, name in kinds)
+def amount(total: Total) -> str:
+    """Return how much is asked, whatever it costs."""
+    requests, prompt, completion = map(between, total[:3])
+    return f"{requests} requests still to ask, {prompt} prompt tokens, {completion} answer tokens"
 
 
 def between(number: Sequence[float]) -> str:
