@@ -583,12 +583,12 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 19_030,
+    "protocols": 19_032,
     "judges": 17_158,
     "engines": 12_725,
     "train": 6_786,
     "metrics": 9_474,
-    "runs": 7_077,
+    "runs": 7_066,
     "datasets": 5_894,
     "report": 4_333,
     "cli": 3_670,
