@@ -86,6 +86,7 @@ def test_a_marker_makes_a_test_of_each_assertion(project: Path) -> None:
     [
         ('@pytest.mark.sayso("run")', "needs a run folder and at least one assertion"),
         ('@pytest.mark.sayso("run", "J >= 0")\n@pytest.mark.sayso("run", "J >= .1")', "several"),
+        ('@pytest.mark.xfail\n@pytest.mark.sayso("run", "J >= .1")', "1 xfailed"),
     ],
 )
 def test_a_wrong_marker_shows_nothing_of_pytest(tmp_path: Path, marker: str, message: str) -> None:
@@ -97,7 +98,7 @@ def test_a_wrong_marker_shows_nothing_of_pytest(tmp_path: Path, marker: str, mes
     assert "_caller.py" not in out
 
 
-@pytest.mark.parametrize("stage", ["load_run", "parse_assertion", "at_level", "decide"])
+@pytest.mark.parametrize("stage", ["whole_run", "parse_assertion", "at_level", "decide"])
 def test_whatever_fails_is_code_2_and_one_line(project: Path, stage: str) -> None:
     """Also beside other tests that fail, and in pytest's own JUnit file."""
     (project / "conftest.py").write_text(
@@ -121,6 +122,7 @@ def test_whatever_fails_is_code_2_and_one_line(project: Path, stage: str) -> Non
     [
         ("[gate]\nrun = run\n", "nothing to assert"),
         ("[gate]\nrun = run\nassert = J >= 1\nstrict = yes\n", "unknown key 'strict'"),
+        ("[gate]\nrun = run\nassert = J >= 1\nallow_cache = maybe\n", "allow_cache is 'maybe'"),
         ("run = run\n", "no section headers"),
     ],
 )

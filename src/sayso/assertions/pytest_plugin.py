@@ -89,8 +89,11 @@ class AssertionFile(pytest.File):
     def _of(self, section: str, given: dict[str, str]) -> Iterator[pytest.Item]:
         unknown = [key for key in given if key not in KEYS]
         texts = [text.strip() for text in given.get("assert", "").splitlines() if text.strip()]
-        if unknown or not given.get("run") or not texts:
+        said = given.get("allow_cache", "no")
+        cache = configparser.ConfigParser.BOOLEAN_STATES.get(said.lower())
+        if unknown or not given.get("run") or not texts or cache is None:
             what = f"unknown key {unknown[0]!r}" if unknown else "no run, or nothing to assert"
+            what = f"allow_cache is {said!r}, expected yes or no" if cache is None else what
             raise self.CollectError(
                 f"{self.path}: section [{section}]: {what}; expected run = FOLDER, and assert = "
                 f"with an assertion in each line; known keys: {', '.join(KEYS)}"
@@ -101,7 +104,7 @@ class AssertionFile(pytest.File):
             "run": str(folder / given["run"]),
             "assertions": tuple(texts),
             "base": None if base is None else str(folder / base),
-            "allow_cache": given.get("allow_cache", "no").lower() in ("1", "yes", "true", "on"),
+            "allow_cache": cache,
             "allow": tuple(given.get("allow", "").replace(",", " ").split()),
         }
         for text in texts:
@@ -188,7 +191,8 @@ def decide_test(item: pytest.Item, claims: dict[str, Any], text: str) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """End with exit code 2 where nothing was decided, as ``sayso assert`` does."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    failed = reporter.stats.get("failed", ()) if reporter is not None else ()
+    stats = reporter.stats if reporter is not None else {}
+    failed = [report for kind in ("failed", "xfailed") for report in stats.get(kind, ())]
     if any(dict(report.user_properties).get(MARKER) == "error" for report in failed):
         session.exitstatus = 2
 
