@@ -602,7 +602,7 @@ BUDGET = {
     "checks": 1_749,
     "retrieval": 1_579,
     "sayso": 2_156,
-    "assertions": 1_694,
+    "assertions": 1_698,
     "inspect_ai_tools": 1_364,
     "prompts": 1_099,
     "answers": 856,
