@@ -928,7 +928,7 @@ def _optional(
     row: Mapping[str, Any], name: str, least: float = 0.0, most: float = float("inf")
 ) -> float | None:
     value = row.get(name)
-    if not _text(value):
+    if value is None or not _text(value):
         return None
     try:
         number = float(value)
