@@ -15,18 +15,19 @@ from contextvars import ContextVar
 from typing import Any
 
 import httpx2
+import msgspec
 from anyio.from_thread import BlockingPortal
 from pydantic import TypeAdapter
 
 from sayso.engines.engine import read_options
 from sayso.engines.openai.endpoint import Endpoint, EndpointOptions, safe_line
 from sayso.engines.openai.engine import EndpointEngine
-from sayso.engines.openai.reply import Fault, Reply, read_completion, read_error
+from sayso.engines.openai.reply import Fault, Reply, choice_records, read_completion, read_error
 from sayso.engines.openai.request import refused_names
 from sayso.engines.openai.wire import Wire, without_key
 from sayso.engines.prices import price_of
 from sayso.engines.providers import INSPECT, INSPECT_BATCHES, OF_INSPECT
-from sayso.records import InputError
+from sayso.records import Generation, InputError, Request
 
 try:
     import httpx
@@ -52,17 +53,14 @@ except ModuleNotFoundError as error:
 
 #: the event loop of Inspect, where a scorer of ours asks; a run of sayso has none
 HOME: ContextVar[BlockingPortal | None] = ContextVar("sayso_inspect_home", default=None)
-#: parameters of a body by Inspect's names for them
-NAMES = {
-    "temperature": "temperature", "top_p": "top_p", "seed": "seed", "n": "num_choices",
-    "max_tokens": "max_tokens", "max_completion_tokens": "max_tokens", "stop": "stop_seqs",
-    "logprobs": "logprobs", "top_logprobs": "top_logprobs", "reasoning_effort": "reasoning_effort",
-}  # fmt: skip
+#: Inspect's names for parameters of a body, where it has others
+RENAMED = {"n": "num_choices", "max_completion_tokens": "max_tokens", "stop": "stop_seqs"}
 #: calls at once, where another limit holds: Inspect's own would make them wait without a word
 UNLIMITED = 1_000_000
 #: what Inspect sends to no model that reasons, and says so on the terminal alone
 SAMPLING = ("temperature", "top_p", "logprobs", "top_logprobs")
 MESSAGES = TypeAdapter(list[ChatMessage])
+DEFAULTS = EndpointOptions()
 
 
 def open_inspect(model: str, **options: object) -> ModelEngine:
@@ -94,12 +92,9 @@ def open_inspect(model: str, **options: object) -> ModelEngine:
 
 
 class ModelEngine(EndpointEngine):
-    """A model of Inspect as an :class:`~sayso.engines.engine.Engine`.
+    """A model of Inspect as an engine; ``model`` is ``None`` for a dry run, which needs no key."""
 
-    ``model`` is ``None`` for a dry run, which needs no key.
-    """
-
-    def __init__(self, name: str, model: Model | None, options: EndpointOptions) -> None:
+    def __init__(self, name: str, model: Model | None, options: EndpointOptions = DEFAULTS) -> None:
         full = name.removeprefix("inspect:")
         provider = full.partition("/")[0]
         row = INSPECT.get(provider, OF_INSPECT)
@@ -110,8 +105,7 @@ class ModelEngine(EndpointEngine):
                 row = row._replace(ignores=(*row.ignores, "n", "seed", "stop"))
         endpoint = Endpoint(name, f"Inspect's {provider}", own, key, variables, row)
         self.asks_ahead = options.batches is not None
-        wire = InspectWire(model, endpoint, options)
-        super().__init__(endpoint, options, wire)
+        super().__init__(endpoint, options, InspectWire(model, endpoint, options))
         self.price = self.asker.price = price_of(f"inspect:{full}", options.price)
         if self.asks_ahead:  # a batch is sent when no more comes
             self.asker.pace.limit = self.asker.pace.most = UNLIMITED
@@ -213,7 +207,8 @@ def is_reasoning(api: Any, effort: str | None) -> bool:
 
 def config_of(body: Mapping[str, Any]) -> GenerateConfig:
     """Return the settings of a body of chat completions as Inspect calls them."""
-    config = GenerateConfig(**{NAMES[name]: body[name] for name in body.keys() & NAMES.keys()})
+    every, known = {RENAMED.get(k, k): v for k, v in body.items()}, GenerateConfig.model_fields
+    config = GenerateConfig(**{name: every[name] for name in every.keys() & known.keys()})
     if "response_format" in body:
         form = body["response_format"]
         named = form.get("json_schema", {"name": "reply", **form})
@@ -226,19 +221,14 @@ def config_of(body: Mapping[str, Any]) -> GenerateConfig:
 def completion_of(output: ModelOutput) -> bytes:
     """Return the output of a model of Inspect as a reply of chat completions."""
     choices = []
-    for number, choice in enumerate(output.choices):
+    for choice in output.choices:
         content = choice.message.content
         parts = [c for c in content if isinstance(c, ContentReasoning)] if content else []
         thoughts = [(not c.redacted and c.reasoning) or c.summary or "" for c in parts]
-        ended = None if choice.stop_reason == "unknown" else choice.stop_reason
-        choices.append(
-            {
-                "index": number,
-                "message": {"content": choice.message.text, "reasoning": "\n\n".join(thoughts)},
-                "finish_reason": ended,
-                "logprobs": choice.logprobs.model_dump() if choice.logprobs else None,
-            }
-        )
+        message = {"content": choice.message.text, "reasoning": "\n\n".join(thoughts)}
+        ended = choice.stop_reason.replace("unknown", "")
+        logprobs = choice.logprobs.model_dump() if choice.logprobs else None
+        choices.append({"message": message, "finish_reason": ended, "logprobs": logprobs})
     reply: dict[str, Any] = {"model": output.model, "choices": choices}
     if (used := output.usage) is not None:
         cached = used.input_tokens_cache_read or 0
@@ -249,3 +239,11 @@ def completion_of(output: ModelOutput) -> bytes:
             "completion_tokens_details": {"reasoning_tokens": used.reasoning_tokens},
         }
     return json.dumps(reply).encode()
+
+
+def generation_of(output: ModelOutput, **fields: Any) -> Generation:
+    """Return what a model of Inspect answered as a generation, its thoughts apart."""
+    reply = read_completion(completion_of(output))
+    if isinstance(reply, Fault):
+        return Generation(Request(()), problem=f"failed: {output.error or reply.reason}", **fields)
+    return msgspec.structs.replace(choice_records([Request(())], reply, (), None)[0], **fields)

@@ -21,9 +21,7 @@ from inspect_ai.scorer import Score, Target
 from inspect_ai.solver import TaskState
 
 from sayso.datasets.tools.inspect import ANSWERABLE, QUESTION
-from sayso.engines.inspect_models import HOME, ModelEngine, completion_of
-from sayso.engines.openai.endpoint import EndpointOptions
-from sayso.engines.openai.reply import Fault, choice_records, read_completion
+from sayso.engines.inspect_models import HOME, ModelEngine, generation_of
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.model.replies import PROBLEMS
@@ -36,7 +34,6 @@ from sayso.records import (
     Generation,
     Gold,
     Question,
-    Request,
     Verdict,
     content_id,
 )
@@ -97,15 +94,6 @@ def asked_question(metadata: Mapping[str, Any], text: str, targets: Sequence[str
     )
 
 
-def generation_of(output: ModelOutput, **fields: Any) -> Generation:
-    """Return what a model of Inspect answered as a generation, its thoughts apart."""
-    request = Request(())
-    reply = read_completion(completion_of(output))
-    if isinstance(reply, Fault):
-        return Generation(request, problem=f"failed: {output.error or reply.reason}", **fields)
-    return msgspec.structs.replace(choice_records([request], reply, (), None)[0], **fields)
-
-
 def given_answer(text: str, question: Question, **fields: Any) -> Generation:
     """Return a text as the answer to a question, its thoughts apart."""
     output = ModelOutput.from_content("", text)
@@ -136,7 +124,7 @@ def check_judge_options(judge: str, prompts: str, room: int) -> None:
 @cache
 def inspect_engine(model: Model) -> ModelEngine:
     """Return the engine that asks an open model, one for all samples: it learns what is refused."""
-    return ModelEngine(str(model), model, EndpointOptions())
+    return ModelEngine(str(model), model)
 
 
 async def in_thread(work: Callable[[], T]) -> T:
