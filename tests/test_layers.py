@@ -583,7 +583,7 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 BUDGET = {
     "protocols": 19_032,
     "judges": 17_158,
-    "engines": 12_725,
+    "engines": 12_723,
     "train": 6_786,
     "metrics": 9_474,
     "runs": 7_066,
@@ -601,7 +601,7 @@ BUDGET = {
     "retrieval": 1_579,
     "sayso": 2_156,
     "assertions": 1_698,
-    "inspect_ai_tools": 1_364,
+    "inspect_ai_tools": 1_352,
     "prompts": 1_099,
     "answers": 856,
 }
