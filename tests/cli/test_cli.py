@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -268,19 +267,6 @@ def test_a_corrupt_cache_is_mended_and_said(tmp_path: Path) -> None:
     assert [e.value for e in first.estimates] == [e.value for e in second.estimates]
     assert any("damaged" in notice for notice in second.manifest.notices)
     assert engine.requests  # what was lost was asked again
-
-
-def test_a_locked_cache_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sayso.storage.cache import Cache
-
-    path = tmp_path / "replies.sqlite"
-    Cache(path).close()
-    with sqlite3.connect(path) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(records_module.InputError) as caught, Cache(path, wait=0.1) as cache:
-            cache.put(b"0" * 32, records_module.Generation(records_module.ask("x"), text="y"))
-        other.rollback()
-    assert "\n" not in str(caught.value)
 
 
 def test_hostile_input_reaches_the_terminal_without_its_control_characters(

@@ -138,16 +138,3 @@ def test_the_prediction_can_fail() -> None:
     """A judge that errs three times as often as believed is found out."""
     assert not moves_as_predicted(0.15, 0.05)
     assert not moves_as_predicted(0.15, 0.0)
-
-
-def test_the_correction_gives_the_true_shares_back() -> None:
-    """C^-T times the observed shares; in the two-class case .62 becomes .6."""
-    two = np.array([[0.9, 0.1], [0.2, 0.8]])
-    assert np.linalg.solve(two.T, np.array([0.62, 0.38])) == pytest.approx([0.6, 0.4])
-    answers, _ = judged(0.05)
-    true, seen = (np.bincount(a, minlength=3) / ASPECTS for a in (ANSWERS, answers))
-    corrected = np.linalg.solve(confusion(0.05).T, seen)
-    # one share of 1,200 that flips 5 %: sd at most sqrt(.05 * .95 / 1200) = .0063
-    assert np.abs(corrected - true).max() < 4 * 0.0063 / 0.925
-    assert np.abs(seen - true).max() > 0.008  # the raw shares are off by more
-    assert np.abs(corrected - true).max() < np.abs(seen - true).max()

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from sayso.records import InputError
-from sayso.report.notebook import AnswerTable, Plotted, html_table
+from sayso.report.notebook import AnswerTable, html_table
 from support.tables import tabled
 
 BOLD = "<b>x</b> & <script>"
@@ -84,9 +84,3 @@ def test_a_mistake_in_a_choice_of_answers_is_one_line(
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 200
     assert not seen
-
-
-def test_a_result_without_charts_says_so() -> None:
-    assert Plotted().plots == []
-    with pytest.raises(InputError, match="there is no figure: these numbers have nothing to draw"):
-        Plotted().plot()

@@ -353,7 +353,7 @@ class Watching:
                 self.state.changes[watched.name] = watched.alarm.state
                 if at is not None:
                     raised.append(RaisedAlarm(taken[at].place, watched))
-        return sorted(raised, key=_by_answer)
+        return sorted(raised, key=lambda r: (r.place.line, list(RATES).index(r.watched.rate)))
 
 
 def _watched_rates(baseline: Baseline, options: WatchOptions, scored: bool) -> list[str]:
@@ -367,7 +367,3 @@ def _watched_rates(baseline: Baseline, options: WatchOptions, scored: bool) -> l
     if not rates:
         raise InputError(f"{baseline.source}: no answer in it could be read")
     return rates
-
-
-def _by_answer(raised: RaisedAlarm) -> tuple[int, int]:
-    return raised.place.line, list(RATES).index(raised.watched.rate)

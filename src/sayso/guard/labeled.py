@@ -329,7 +329,9 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
         values, needs, stored = _values(rows, chosen, tools)
         people = any(row.human is not None for row in rows)
         if people:
-            said, why = _by_people(rows), [_unlabeled(row, named) for row in rows]
+            # NaN where the answer declines, as there is nothing to guard
+            said = [_said_right(row, row.human) for row in rows]
+            why = [_unlabeled(row, named) for row in rows]
         else:
             graded = judges[metric](rows)
             said = _by_metric(rows, graded, metric)
@@ -512,11 +514,6 @@ def _number(value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         return math.nan
     return number if math.isfinite(number) else math.nan
-
-
-def _by_people(rows: Sequence[AnswerRow]) -> list[float]:
-    """Return people's verdicts; NaN where the answer declines, as there is nothing to guard."""
-    return [_said_right(row, row.human) for row in rows]
 
 
 def _by_metric(rows: Sequence[AnswerRow], graded: Sequence[Grade], metric: str) -> list[float]:

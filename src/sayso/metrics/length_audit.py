@@ -442,17 +442,17 @@ class LengthAudit:
     @cached_property
     def difference(self) -> Estimate | None:
         """The AUROC against the metric less that against the truth."""
-        return self._part("inflation", _inflation, "_metric_drawn", "_truth_drawn")
+        return self._part("inflation", "metric", "truth")
 
     @cached_property
     def from_length(self) -> Estimate | None:
         """What of the difference the metric's false negatives by length account for."""
-        return self._part("inflation_from_length", _from_length, "_metric_drawn", "_spread_drawn")
+        return self._part("inflation_from_length", "metric", "spread")
 
     @cached_property
     def unexplained(self) -> Estimate | None:
         """The rest of the difference."""
-        return self._part("inflation_unexplained", _unexplained, "_spread_drawn", "_truth_drawn")
+        return self._part("inflation_unexplained", "spread", "truth")
 
     @cached_property
     def agreement(self) -> Estimate | None:
@@ -460,15 +460,19 @@ class LengthAudit:
         rows = self._rows
         return None if rows.t is None else self._estimate("agreement", agreement, rows.m, rows.t)
 
-    def _part(self, name: str, metric: Statistic, first: str, second: str) -> Estimate | None:
-        """Return a difference of two AUROCs whose resamples are known by these names."""
+    def _part(self, name: str, first: str, second: str) -> Estimate | None:
+        """Return a difference of two of :data:`AREAS`."""
         rows = self._rows
         if rows.t is None:
             return None
-        one, two = getattr(self, first), getattr(self, second)
+        one, two = getattr(self, f"_{first}_drawn"), getattr(self, f"_{second}_drawn")
         drawn = None if one is None or two is None else one - two
         data = (rows.u, rows.m, rows.t, rows.b)
-        return self._estimate(name, metric, *data, low=None, replicates=drawn)
+
+        def difference(*columns: Any) -> Result:
+            return _difference(AREAS[first](*columns), AREAS[second](*columns))
+
+        return self._estimate(name, difference, *data, low=None, replicates=drawn)
 
     def sentence(self) -> str:
         """Return in a sentence what the audit shows, and no more."""
@@ -493,22 +497,12 @@ def _known(column: Floats | None) -> Floats:
     return column
 
 
-def _inflation(
-    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
-) -> Result:
-    return _difference(auroc(u, m, weights), auroc(u, t, weights))
-
-
-def _from_length(
-    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
-) -> Result:
-    return _difference(auroc(u, m, weights), spread_auroc(u, m, t, b, weights))
-
-
-def _unexplained(
-    u: Floats, m: Floats, t: Floats, b: Floats, weights: ArrayLike | None = None
-) -> Result:
-    return _difference(spread_auroc(u, m, t, b, weights), auroc(u, t, weights))
+#: the AUROC against the metric, the truth, and the truth with false negatives spread over lengths
+AREAS: dict[str, Statistic] = {
+    "metric": lambda u, m, t, b, weights=None: auroc(u, m, weights),
+    "spread": spread_auroc,
+    "truth": lambda u, m, t, b, weights=None: auroc(u, t, weights),
+}
 
 
 def _show(estimate: Estimate | None, signed: bool = False) -> str:

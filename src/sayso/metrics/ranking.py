@@ -363,7 +363,7 @@ def ranked_replicates(
     if not 0 < count < MANY:
         return None
     ranking = SortedScore(uncertainty, incorrect)
-    place = None if clusters is None or _are_rows(unit) else unit
+    place = None if clusters is None or (unit == np.arange(len(unit))).all() else unit
     parts: list[list[Floats]] = [[np.zeros(0)] for _ in metrics]
     done = 0
     for weights in drawn_weights(count, n, seed, rows):
@@ -372,10 +372,6 @@ def ranked_replicates(
         for held, value in zip(parts, ranking.each(metrics, kept, place), strict=True):
             held.append(value)
     return [np.concatenate(held) for held in parts]
-
-
-def _are_rows(unit: NDArray[np.int64]) -> bool:
-    return bool((unit == np.arange(len(unit))).all())
 
 
 def with_pairs(estimate: Estimate, pairs: Pairs) -> Estimate:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
@@ -55,7 +56,8 @@ def joined_verdict(
         numbers = [v.number for v in left if v.number is not None and 0 <= v.number <= 1]
         mean = sum(numbers) / len(numbers) if numbers else None
         return JoinedVerdict(msgspec.structs.replace(left[0], number=mean), majority=True)
-    for part in (_voiced, _stance, _content, _label):
+    readings: list[Reading] = [_voiced, *map(attrgetter, ("stance", "content", "label"))]
+    for part in readings:
         left = _most(left, part)
     verdict = left[0]
     votes = [vote for one in said.values() if (vote := read(one)) is not None]
@@ -74,15 +76,3 @@ def _most(verdicts: Sequence[Verdict], read: Reading) -> list[Verdict]:
 def _voiced(verdict: Verdict) -> Hashable:
     stance = verdict.stance
     return stance if stance in (None, "committed", "omitted") else "doubt"
-
-
-def _stance(verdict: Verdict) -> Hashable:
-    return verdict.stance
-
-
-def _content(verdict: Verdict) -> Hashable:
-    return verdict.content
-
-
-def _label(verdict: Verdict) -> Hashable:
-    return verdict.label

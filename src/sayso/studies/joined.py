@@ -350,7 +350,8 @@ def _shared(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -
     for places in combinations(range(len(data)), 2):
         joined = any(all(row[s] is not None for s in places) for row in grid)
         runs = [next(run for row in grid if (run := row[s]) is not None) for s in places]
-        one, two = map(_said, runs)
+        folders = (RunFolder.open(run.path) for run in runs)
+        one, two = ({said_by(q) for q in f.read("questions", Question)} for f in folders)
         if not joined or one & two:
             first, second = (data[s] for s in places)
             shared = f"share {many(len(one & two), 'question')}: {TOGETHER if joined else APART}"
@@ -358,11 +359,6 @@ def _shared(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -
     left = len(notes) - MOST_PAIRS
     more = [f"The same is true of {many(left, 'more pair')} of data sets."] if left > 0 else []
     return [*notes[:MOST_PAIRS], *more]
-
-
-def _said(run: FinishedRun) -> set[tuple[str, str]]:
-    """Return what the questions of a run ask."""
-    return {said_by(q) for q in RunFolder.open(run.path).read("questions", Question)}
 
 
 def many(number: int, one: str) -> str:

@@ -611,7 +611,8 @@ def _make_rows(
 
     Returns them with what a model that made them has to say.
     """
-    wording, size = _wording(plan), _wanted(plan)
+    wording = _wording(plan)
+    size = plan.preset.sft.rows, plan.preset.dpo.rows if "dpo" in plan.stages else 0
     ends = (0.0, plan.settings.xi, 1.0) if plan.config.equal_rows else ()
     equal = sorted({*ends, *plan.xis})
     rows: dict[int, RowSet] = {}
@@ -632,11 +633,6 @@ def _wording(plan: TrainingPlan) -> dict[Form, str]:
     """Return the instructions to voice doubt."""
     texts = instructions(plan.base.settings)
     return {"short": texts["short"], "long": texts["long"]}
-
-
-def _wanted(plan: TrainingPlan) -> tuple[int, int]:
-    """Return how many rows are wanted of SFT and DPO; none of a stage that is not trained."""
-    return plan.preset.sft.rows, plan.preset.dpo.rows if "dpo" in plan.stages else 0
 
 
 def _exported(plan: TrainingPlan, begun: Training, rows: RowSet) -> Training:

@@ -297,7 +297,9 @@ def _rows(
         tier=np.array([f.question.tier for f in facts], dtype=np.str_),
         stance=np.array([_stance(f.verdicts.get(judge)) for f in facts], dtype=np.str_),
         outcome=np.array([_outcome(f, judge, labeled=labeled) for f in facts], dtype=np.float64),
-        partly=np.array([_content(f.verdicts.get(judge)) == "partial" for f in facts]),
+        partly=np.array(
+            [(v := f.verdicts.get(judge)) is not None and v.content == "partial" for f in facts]
+        ),
         ungraded=np.array([ungraded(f.question) and not labeled for f in facts], dtype=np.bool_),
         again=_asked_again(run, facts) if form == "short" else {},
         thought=np.array([ends.get(f.target, np.nan) for f in facts]) if ends else None,
@@ -427,11 +429,6 @@ def ungraded(question: Question) -> bool:
 def _stance(verdict: Verdict | None) -> str:
     """Return the stance of a verdict, "" where it could not be read."""
     return "" if verdict is None else (verdict.stance or "")
-
-
-def _content(verdict: Verdict | None) -> str:
-    """Return the content of a verdict, "" where it could not be read."""
-    return "" if verdict is None else (verdict.content or "")
 
 
 def outcome(verdict: Verdict | None) -> float:

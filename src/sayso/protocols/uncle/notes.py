@@ -159,7 +159,7 @@ def study_notes(columns: Sequence[Sequence[ComparedRun]]) -> list[str]:
 
 def borrowed(runs: Sequence[ComparedRun]) -> tuple[bool, str]:
     """Return whether all runs know the same facts by construction, and whose knowledge it is."""
-    probes = {one.name: _probes(one) for one in runs}
+    probes = {r.name: probes_hash(compared_rows(r.run, r.settings).aspects) for r in runs}
     lenders = [one for one in runs if not _borrows(one)]
     borrowers: dict[str, list[str]] = {}
     for one in filter(_borrows, runs):
@@ -173,11 +173,6 @@ def borrowed(runs: Sequence[ComparedRun]) -> tuple[bool, str]:
         for base, names in borrowers.items()
     ]
     return bool(borrowers) and len(set(probes.values())) == 1, "; ".join(parts)
-
-
-def _probes(one: ComparedRun) -> str:
-    """Return what tells apart the draws that decide what is known."""
-    return probes_hash(compared_rows(one.run, one.settings).aspects)
 
 
 def _borrows(one: ComparedRun) -> bool:

@@ -596,7 +596,8 @@ def _number(
 ) -> tuple[Estimate, tuple[float | None, ...]]:
     spread = spreads[form, name]
     forms = FORMS if form == "both" else (form,)
-    labels = [[_labels(side.answers[f], name) for f in forms] for side in sides]
+    answers = [[side.answers[f] for f in forms] for side in sides]
+    labels = [[a.plain if name == UNASKED else a.label for a in own] for own in answers]
     known = [frame.known] if form != "both" else []
     usable = [np.all([np.asarray(x) >= 0 for x in (*known, *own)], axis=0) for own in labels]
     n = round(float(np.mean([u.sum() for u in usable])))
@@ -618,10 +619,6 @@ def _number(
         int(np.any([x == MISSING for x in (*known, *own)], axis=0).sum()) for own in labels
     )
     return msgspec.structs.replace(number, missing=missing), by_seed
-
-
-def _labels(answers: MethodAnswers, name: str) -> np.ndarray:
-    return answers.plain if name == UNASKED else answers.label
 
 
 def _thin(sides: Sequence[SeedSide], form: str) -> str:
