@@ -145,7 +145,7 @@ def fence(fields: Sequence[Field]) -> Fence:
 
     Field names come from us and must not hold ``|`` or a line break.
     """
-    body = _body(fields)
+    body = headed(fields)
     folded = unicodedata.normalize("NFKC", body).casefold()
     attempt = 0
     while True:
@@ -166,7 +166,7 @@ def word_behind(text: str, code: str, meanings: Mapping[str, Meant]) -> Meant | 
 
 def bordered(fields: Sequence[Field], marker: str) -> str:
     """Return some of the fields of a :func:`fence` as a block of their own, with its marker."""
-    return _between(_body(fields), marker)
+    return _between(headed(fields), marker)
 
 
 def headed(fields: Sequence[Field]) -> str:
@@ -175,10 +175,6 @@ def headed(fields: Sequence[Field]) -> str:
     That alone keeps data inside: no text can begin a line of its own. There is no code, so a reply
     to such a prompt counts only where it could not be a quotation.
     """
-    return _body(fields)
-
-
-def _body(fields: Sequence[Field]) -> str:
     return "\n".join(
         f"{name}| {line}" for name, text in fields for line in visible_text(text).split("\n")
     )
