@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,9 @@ class RequestOutput:
     num_cached_tokens: int | None = 0
 
 
+platforms = SimpleNamespace(current_platform=SimpleNamespace(is_cpu=lambda: True))
+
+
 class LLM:
     made: list[dict[str, Any]] = []  # noqa: RUF012 - what tests look at
 
@@ -70,10 +74,13 @@ class LLM:
         self.most = given["max_logprobs"]
         self.engine = open_hf(model, device="cpu")
         self.calls: list[SamplingParams] = []
+        self.ends = ""
 
     def generate(
         self, prompts: Sequence[dict[str, list[int]]], params: Sequence[Any], use_tqdm: bool = True
     ) -> list[RequestOutput]:
+        if self.ends:
+            raise RuntimeError(self.ends)
         self.calls.extend(params)
         outputs = []
         firsts = self._first_logits([prompt["prompt_token_ids"] for prompt in prompts])

@@ -113,6 +113,10 @@ def test_every_setting_is_said_to_it(engine: VllmEngine) -> None:
     assert (params.top_k, params.top_p, params.stop) == (5, 0.9, ["x"])
     assert params.stop_token_ids == sorted(engine._inner.ends)
     assert fake_vllm.LLM.made[-1]["generation_config"] == "vllm"
+    assert fake_vllm.LLM.made[-1]["enable_chunked_prefill"] is False  # on a CPU
+    engine._llm.ends = "EngineCore encountered an issue"
+    with pytest.raises(InputError, match="vLLM ended .*an issue.* run the same command"):
+        list(engine.complete([ask("Who?")]))
 
 
 def test_without_vllm_the_line_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

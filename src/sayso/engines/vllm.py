@@ -84,6 +84,10 @@ def open_vllm(name: str, **options: object) -> VllmEngine:
         )
         if value is not None
     }
+    if (
+        vllm.platforms.current_platform.is_cpu()
+    ):  # a prompt in parts ends it, where draws have seeds
+        more["enable_chunked_prefill"] = False
     dtype = str(inner.runner.model.dtype).removeprefix("torch.")
     try:
         llm = vllm.LLM(
@@ -181,7 +185,13 @@ class VllmEngine:
             return
         prompts = [{"prompt_token_ids": list(group[0].prompt.ids)} for group in groups]
         params = [self._params(group) for group in groups]
-        outputs = self._llm.generate(prompts, params, use_tqdm=False)
+        try:
+            outputs = self._llm.generate(prompts, params, use_tqdm=False)
+        except Exception as error:  # whatever ends its engine, which runs in another process
+            raise InputError(
+                f"model {self.name}: vLLM ended ({type(error).__name__}: {str(error)[:200]}); its "
+                "own lines above say why; answers are kept: run the same command to go on"
+            ) from None
         for group, output in zip(groups, outputs, strict=True):
             self.counts.cached_tokens += int(getattr(output, "num_cached_tokens", None) or 0)
             choices = sorted(output.outputs, key=lambda choice: choice.index)
