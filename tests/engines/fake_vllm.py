@@ -61,7 +61,8 @@ class RequestOutput:
     num_cached_tokens: int | None = 0
 
 
-platforms = SimpleNamespace(current_platform=SimpleNamespace(is_cpu=lambda: True))
+#: what vLLM has in ``vllm.platforms``, which ``import vllm`` does not bring
+current_platform = SimpleNamespace(is_cpu=lambda: True)
 
 
 class LLM:

@@ -19,6 +19,7 @@ from sayso.records import InputError, ask
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vllm", fake_vllm)
+    monkeypatch.setitem(sys.modules, "vllm.platforms", fake_vllm)
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ def test_every_setting_is_said_to_it(engine: VllmEngine) -> None:
     assert fake_vllm.LLM.made[-1]["generation_config"] == "vllm"
     assert fake_vllm.LLM.made[-1]["enable_chunked_prefill"] is False  # on a CPU
     engine._llm.ends = "EngineCore encountered an issue"
-    with pytest.raises(InputError, match="vLLM ended .*an issue.* run the same command"):
+    with pytest.raises(InputError, match=r"vLLM ended .*an issue.* run the same command"):
         list(engine.complete([ask("Who?")]))
 
 

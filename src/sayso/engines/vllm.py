@@ -65,6 +65,7 @@ def open_vllm(name: str, **options: object) -> VllmEngine:
     given = {key: value for key, value in given.items() if value is not None}
     try:
         import vllm
+        from vllm.platforms import current_platform
     except ModuleNotFoundError as error:
         if checked.weights:
             raise InputError(
@@ -75,19 +76,6 @@ def open_vllm(name: str, **options: object) -> VllmEngine:
     inner = open_hf(name, **given, weights=False, end_loops=False)
     if not checked.weights:
         return VllmEngine(name, inner, None, None, checked, given)
-    more: dict[str, Any] = {
-        key: value
-        for key, value in (
-            ("revision", checked.revision),
-            ("max_model_len", checked.max_model_len),
-            ("max_num_seqs", checked.batch_size),
-        )
-        if value is not None
-    }
-    if (
-        vllm.platforms.current_platform.is_cpu()
-    ):  # a prompt in parts ends it, where draws have seeds
-        more["enable_chunked_prefill"] = False
     dtype = str(inner.runner.model.dtype).removeprefix("torch.")
     try:
         llm = vllm.LLM(
@@ -100,7 +88,11 @@ def open_vllm(name: str, **options: object) -> VllmEngine:
             tensor_parallel_size=checked.tensor_parallel_size,
             enforce_eager=checked.enforce_eager,
             generation_config="vllm",
-            **more,
+            revision=checked.revision,
+            max_model_len=checked.max_model_len,
+            max_num_seqs=checked.batch_size,
+            # on a CPU, draws with seeds end it where a prompt is read in parts
+            enable_chunked_prefill=False if current_platform.is_cpu() else None,
         )
     except (ValueError, OSError, RuntimeError) as error:
         lines = str(error).strip().splitlines()
