@@ -87,7 +87,8 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     if name == "vllm":
         with pytest.MonkeyPatch.context() as patch:
             if not os.environ.get("SAYSO_REAL_VLLM"):  # on a machine with a GPU: the real one
-                patch.setitem(sys.modules, "vllm", fake_vllm)
+                for module in ("vllm", "vllm.platforms"):
+                    patch.setitem(sys.modules, module, fake_vllm)
             opened = open_model(f"vllm:{builtin_folder()}")
         yield opened
         opened.close()
