@@ -583,7 +583,7 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 BUDGET = {
     "protocols": 19_021,
     "judges": 17_158,
-    "engines": 12_725,
+    "engines": 12_561,
     "train": 6_782,
     "metrics": 9_464,
     "runs": 7_066,

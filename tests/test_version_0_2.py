@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.guard.choices import WatchOptions
 from sayso.guard.guard import Guard
 from sayso.guard.watch import watch
@@ -29,6 +28,7 @@ from sayso.storage.run_folder import RunFolder
 from sayso.train.report import write_training_page
 from sayso.train.result import read_training
 from support.frozen import RUNS, as_read_today, copied
+from support.scripted import ScriptedEngine
 
 #: two runs of each protocol that can be compared, and a number with its slice
 PAIRS = {

@@ -27,6 +27,7 @@ import json
 import os
 import random
 import re
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -34,14 +35,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
 from sayso.datasets.long_texts import GivenText, read_texts
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.claims import read_claims
 from sayso.judges.english.tokens import content, tokens
 from sayso.judges.model.numbered import load_numbered_prompts
 from sayso.judges.support import LlmSupport, RulesSupport, Supported
 from sayso.metrics.factuality import position_bin
 from sayso.records import Passage, Request
+from support.scripted import ScriptedEngine
 
 SYSTEMS = ("InstructGPT", "ChatGPT", "PerplexityAI")
 LEAST_LINES = 5

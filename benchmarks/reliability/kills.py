@@ -78,7 +78,8 @@ def child(arguments: argparse.Namespace) -> None:
         return ("Ripley", "I am not sure.", "It is Ripley, I think.")[int(key, 16) % 3]
 
     if arguments.model == "scripted":
-        from sayso.engines.scripted import ScriptedEngine
+        sys.path.insert(0, str(TESTS))
+        from support.scripted import ScriptedEngine
 
         engine: Engine = ScriptedEngine(slow, logprob=-0.5)
     else:

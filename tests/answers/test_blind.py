@@ -7,8 +7,8 @@ import re
 import pytest
 
 from sayso.answers.blind import BlindGrader, verdict_in
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, Request
+from support.scripted import ScriptedEngine
 
 
 def code_of(request: Request) -> str:

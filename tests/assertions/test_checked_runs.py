@@ -20,12 +20,12 @@ from sayso import cli
 from sayso.assertions import written
 from sayso.assertions.check import CheckedAssertions, DecidedAssertion, old_answers
 from sayso.assertions.decide import NOMINAL
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective, uncle
 from sayso.protocols.settings import replace
 from sayso.records import Estimate, Generation, InputError, Question, Request, Verdict
 from sayso.runs.result import Result
 from sayso.storage.run_folder import Manifest, RunFolder
+from support.scripted import ScriptedEngine
 from support.scripted_world import Fact, Mind, chance, facts, records, write
 from support.tables import tabled
 

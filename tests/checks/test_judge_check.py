@@ -28,7 +28,6 @@ from sayso.checks.judge import (
     read_labelled,
     render_judge,
 )
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.cascade import CascadeJudge, left_to_model
 from sayso.judges.judge import Item, Judge
 from sayso.judges.model.judge import LlmJudge
@@ -47,6 +46,7 @@ from sayso.judges.rules.judge import RulesJudge
 from sayso.records import Content, InputError, Stance, Verdict
 from sayso.runs.judge import JudgeOptions
 from support.judge_world import Shown, judge_engine
+from support.scripted import ScriptedEngine
 
 Said = tuple[Stance, Content]
 

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 from sayso.checks.judge import CLAIMS, check_words, judge_check
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.hedge_survey import PHRASES
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols.faithfulness.verdicts import RulesWording
 from sayso.records import Request
+from support.scripted import ScriptedEngine
 
 SURVEY = json.loads(
     (Path(__file__).parent.parent / "golden" / "hedge_survey.json").read_text(encoding="utf-8")

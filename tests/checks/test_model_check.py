@@ -27,8 +27,8 @@ from sayso.checks.model import (
     tempering,
 )
 from sayso.engines.prices import Price
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, InputError, Request, Usage, ask
+from support.scripted import ScriptedEngine
 from support.urn import STEEP, Urn
 
 

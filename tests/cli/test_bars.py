@@ -16,11 +16,11 @@ from rich.console import Console
 from sayso import cli
 from sayso.cli import flags
 from sayso.cli.progress import Bars, _Stage, pace, span
-from sayso.engines.scripted import ScriptedEngine
 from sayso.options import OPTIONS, option_names
 from sayso.records import Generation, Request, Usage, ask
 from sayso.runs import costs as jobs
 from sayso.runs.freshness.same_model import MOST
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, facts, records, write
 from support.tables import tabled
 

@@ -15,12 +15,12 @@ from sayso import datasets
 from sayso.cli import execute
 from sayso.datasets.dataset import Dataset, questions_hash
 from sayso.datasets.uncle import from_records
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.answer_table import AnswerRecord
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.uncle import UNCLE, Settings
 from sayso.records import Gold, InputError, Question, tier_order
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 DOMAINS = ("a", "b", "c", "d", "e")

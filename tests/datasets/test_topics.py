@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import sayso
 from sayso import datasets
 from sayso.datasets import topics
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.records import InputError
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 

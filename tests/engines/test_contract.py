@@ -39,7 +39,7 @@ def reply(request: Request) -> str:
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     name = request.param
     if name == "scripted":
-        from sayso.engines.scripted import ScriptedEngine
+        from support.scripted import ScriptedEngine
 
         yield ScriptedEngine(reply, logprob=-0.5, context=256)
         return

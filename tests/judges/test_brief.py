@@ -12,7 +12,6 @@ import pytest
 
 from sayso.checks.judge import attacked_items, judge_check, plain_items
 from sayso.engines.engine import Capabilities
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
@@ -33,6 +32,7 @@ from sayso.prompts import load_prompt
 from sayso.records import Generation, Gold, InputError, Question, Request, Verdict, ask, is_blank
 from sayso.runs.judge import JudgeOptions, open_judge
 from support.attacks import CANARY, attacks, unfenced
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 #: what each of the twelve attacks of a check that gives an order says, as ``unfenced`` folds it

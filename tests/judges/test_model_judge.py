@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from sayso.engines.engine import Capabilities
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.judges.model.judge import LlmJudge
 from sayso.records import Generation, Gold, InputError, Question, Request, Usage, Verdict, ask
 from support.judge_world import Block, Shown, judge_engine, shown, truthful, written
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 QUESTIONS = tuple(

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.claim_questions import LlmQuestions, leaks, read_question
 from sayso.judges.claims import LlmClaims, read_entry
 from sayso.judges.contradiction import LlmContradict, read_reply_to_pair
@@ -22,6 +21,7 @@ from sayso.judges.model.numbered import begins_so, read_numbered
 from sayso.judges.support import LlmSupport, read_verdict
 from sayso.records import Generation, InputError, Passage, Request
 from support.numbered import Says, good, model
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 TOPIC = "Mira Toll"

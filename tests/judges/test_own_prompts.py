@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso.engines import open_model
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.claim_questions import LlmQuestions
 from sayso.judges.contradiction import LlmContradict
 from sayso.judges.decisiveness import LlmDecisive
@@ -25,6 +24,7 @@ from sayso.prompts.templates import WHOLE, Template, read_template
 from sayso.records import Generation, Gold, InputError, Passage, Question, Request, Verdict, ask
 from support.attacks import CANARY, attacks, outside
 from support.endpoint import endpoint
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 QUESTIONS = tuple(

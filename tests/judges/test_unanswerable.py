@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso import cli
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import (
     NO_VALUE,
     NO_VALUE_IN_WORDS,
@@ -24,6 +23,7 @@ from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import selective
 from sayso.records import Generation, Gold, Question, Request, Verdict
 from support.judge_world import judge_engine, truthful
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 NOWHERE_KNOWN = Question("q", "d", "Where are all the aliens?", answerable=False)

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.people.choices import LabelChoices
 from sayso.people.items import (
     LONGEST,
@@ -25,6 +24,7 @@ from sayso.protocols import selective
 from sayso.records import Claim, Generation, InputError, Request, Verdict
 from sayso.storage.run_folder import RunFolder
 from support.label_runs import JUDGE, MODEL, answers_run, claims_run, pairs_run
+from support.scripted import ScriptedEngine
 
 
 def shown(run: Path, kind: Kind, stage: str = "") -> dict[LabeledItem, ShownItem]:

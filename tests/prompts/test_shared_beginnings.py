@@ -6,7 +6,6 @@ from typing import get_args
 
 import pytest
 
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.ambiguity import LlmAmbiguous
 from sayso.judges.claim_questions import LlmQuestions
 from sayso.judges.claims import LlmClaims
@@ -28,6 +27,7 @@ from sayso.prompts.fence import Field, fence
 from sayso.records import Gold, Request
 from sayso.scores.collect import truth_block
 from sayso.train.recipes.by_model import _Check, _Facts, _Merge, _Unsure
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 READERS: tuple[type[NumberedReader], ...] = (

@@ -14,7 +14,6 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.contradiction import read_short_answer
 from sayso.protocols.coherence import (
     BESIDE,
@@ -27,6 +26,7 @@ from sayso.protocols.coherence import (
 )
 from sayso.records import Generation, Question, Request
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, chance, facts, records, write
 from support.tables import tabled
 

@@ -14,13 +14,13 @@ import sayso
 from sayso import report
 from sayso.engines.engine import Capabilities
 from sayso.engines.openai.calls import DrawWatch
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.progress import Silent
 from sayso.protocols import PROTOCOLS, uncle
 from sayso.protocols.probes import ALIKE, DrawVariety, count_draws
 from sayso.records import Estimate, Generation, Message, Request, Verdict, ask, slice_of, slice_text
 from sayso.runs.result import Result
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(8)  # 24 facts

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.prompts import methods
 from sayso.protocols import faithfulness, uncle
 from sayso.protocols.protocol import first_asks
@@ -31,6 +30,7 @@ from sayso.records import (
 )
 from sayso.runs.compare import compare
 from sayso.runs.result import Result
+from support.scripted import ScriptedEngine
 from support.scripted_world import facts, records, write
 from support.tables import tabled
 from support.told_world import PROBES, aspect_of, estimate, run_told, value

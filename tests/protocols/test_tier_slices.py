@@ -11,7 +11,6 @@ import pytest
 from rich.console import Console
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.answer_table import AnswerRecord
 from sayso.protocols.selective import report as selective
 from sayso.protocols.uncle import report as uncle
@@ -21,6 +20,7 @@ from sayso.report.numbers import shown_value, tier_label, with_interval_only
 from sayso.report.sheet import Sheet, render_sheet
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.scripted_world import Fact, Mind, chance, facts, records, write
 
 WORLD = facts(24)

@@ -12,7 +12,6 @@ import pytest
 from rich.console import Console
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import PROTOCOLS, selective
 from sayso.protocols.protocol import Comparison
 from sayso.records import Estimate, Request
@@ -29,6 +28,7 @@ from sayso.report.page import run_pages
 from sayso.report.sheet import render_sheet
 from sayso.runs.result import Result, shown_run
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)

@@ -11,12 +11,12 @@ import pytest
 
 from sayso.engines.engine import Capabilities
 from sayso.engines.prices import LOCAL, Price
-from sayso.engines.scripted import ScriptedEngine
 from sayso.progress import Silent
 from sayso.records import Generation, InputError, Request, Usage, ask
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import BudgetSpent, Meter, dollars
 from sayso.storage.cache import Cache
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 ASKED = [ask(f"question {n}", seed=0) for n in range(20)]

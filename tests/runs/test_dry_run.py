@@ -16,7 +16,6 @@ import pytest
 import sayso
 from sayso import cli
 from sayso.engines.prices import LOCAL, Price
-from sayso.engines.scripted import ScriptedEngine
 from sayso.progress import Silent
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Request, Usage, ask
@@ -40,6 +39,7 @@ from sayso.runs.tools import ScoringCount
 from sayso.storage.run_folder import read_head
 from support.endpoint import endpoint
 from support.judge_world import judge_engine, truthful
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(6)  # 18 facts, 6 paragraphs

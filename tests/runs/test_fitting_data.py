@@ -14,7 +14,6 @@ import sayso
 from sayso import report
 from sayso.datasets import FOREIGN, default_data
 from sayso.engines.named import shipped_folder
-from sayso.engines.scripted import ScriptedEngine
 from sayso.progress import Silent
 from sayso.protocols.protocol import MISFIT
 from sayso.protocols.uncle.notes import misfit
@@ -24,6 +23,7 @@ from sayso.runs.job import Job
 from sayso.runs.measure import measure
 from sayso.studies.grid import read_grid
 from sayso.train.result import ModelCard, write_card
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, facts, records, write
 
 WORLD = facts(6)

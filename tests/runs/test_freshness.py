@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.protocols.settings import replace
 from sayso.records import InputError, Request, ask, request_key
@@ -21,6 +20,7 @@ from sayso.runs.freshness.ages import Ages, Period, ago, plain_address
 from sayso.runs.job import Job, one_period
 from sayso.runs.result import Result
 from sayso.storage.cache import Cache, ReplyOrigin
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, facts, records, write
 from support.tables import tabled
 

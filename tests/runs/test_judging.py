@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.options import ModelOptions
 from sayso.progress import Silent
 from sayso.protocols import uncle
@@ -21,6 +20,7 @@ from sayso.runs.judge import JudgeOptions, check_judge, open_judge
 from sayso.runs.result import Result
 from sayso.storage.cache import Cache
 from support.judge_world import judge_engine, truthful
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, chance, facts, records, write
 from support.tables import tabled
 

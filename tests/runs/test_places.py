@@ -10,11 +10,11 @@ import pytest
 
 import sayso
 from sayso import cli, report
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError
 from sayso.runs import costs
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, facts, records, write
 from support.tables import tabled
 

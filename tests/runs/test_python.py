@@ -12,7 +12,6 @@ import pytest
 
 import sayso
 from sayso.engines.engine import MEMBERS, Capabilities, Engine
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.judges.reliability import JudgeCheck, place
 from sayso.people.agreement import RunAgreement
@@ -20,6 +19,7 @@ from sayso.protocols.answer_table import AnswerRecord
 from sayso.records import Question, Verdict
 from sayso.report.notebook import html_table, shortened_line
 from sayso.runs.result import Result
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, chance, facts, records, write
 from support.tables import tabled
 

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.protocols.settings import replace
 from sayso.records import Generation, InputError, Request
 from sayso.runs.result import Result
 from sayso.storage.cache import Cache
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)  # 12 short questions, 4 long ones

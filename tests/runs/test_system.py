@@ -10,7 +10,6 @@ import pytest
 
 import sayso
 from sayso.cli import execute
-from sayso.engines.scripted import ScriptedEngine
 from sayso.options import AskingOptions
 from sayso.prompts import LONGEST_SYSTEM
 from sayso.records import Generation, InputError, Message, Request, ask, request_key
@@ -21,6 +20,7 @@ from sayso.storage.yaml_file import read_yaml
 from sayso.studies.grid import read_grid
 from sayso.train.base import open_base_run
 from support.endpoint import endpoint
+from support.scripted import ScriptedEngine
 
 BOT = "You are <script>Ask Ada</script>, a careful bot."
 FIRST = Message("system", BOT)

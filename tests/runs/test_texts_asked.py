@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso.engines.prices import Price
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.records import Estimate, InputError, Request, Verdict, signature_text
 from sayso.runs.costs import BudgetSpent
@@ -31,6 +30,7 @@ from sayso.runs.texts import TextsOf, texts_by_model
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.report import layout_tables
 from sayso.studies.results import of_folders
+from support.scripted import ScriptedEngine
 from support.telling_world import told
 
 #: how claims are asked, and what somebody says of one: yes, no, none

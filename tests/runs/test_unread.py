@@ -12,7 +12,6 @@ from rich.console import Console
 
 import sayso
 from sayso import cli, report
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.cascade import CascadeJudge
 from sayso.judges.model.judge import LlmJudge
 from sayso.judges.rules.judge import RulesJudge
@@ -22,6 +21,7 @@ from sayso.runs import costs as jobs
 from sayso.runs.stages import VerdictCounts, unread_run_cautions, why_missing
 from sayso.storage.run_folder import RunFolder
 from support.judge_world import Shown, judge_engine, truthful
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, chance, facts, records, write
 
 WORLD = facts(4)  # 12 short questions, 4 paragraphs: 60 probes, 24 short and 8 long answers

@@ -23,12 +23,12 @@ import sayso
 from sayso import metrics
 from sayso.cli import execute
 from sayso.datasets.tables import read_table
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError
 from sayso.score_files.leaderboard import board_warnings
 from sayso.score_files.score import score, score_file
 from sayso.score_files.write import harmless
 from sayso.scores.evidence import Samples
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 

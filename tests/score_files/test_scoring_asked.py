@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayso import cli
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError, Request
 from sayso.runs import tools
 from sayso.score_files.score import score, score_file
 from sayso.scores.collect import NO_TOKENS, confidence_in, truth_in
+from support.scripted import ScriptedEngine
 
 CODE = "k1f2e"
 

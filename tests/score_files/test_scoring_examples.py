@@ -12,11 +12,11 @@ import pytest
 
 import sayso
 from sayso.datasets.answer_files import open_answer_file
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, InputError, Request
 from sayso.score_files.score import score_file
 from sayso.score_files.write import PROBLEMS
 from sayso.scores.collect import ONE_OF_THEM
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 

@@ -16,11 +16,11 @@ from rich.console import Console
 
 import sayso
 from sayso.cli import execute
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError
 from sayso.score_files.leaderboard import Board
 from sayso.score_files.page import board_sheet, render_board
 from sayso.score_files.score import score, score_file
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.model.judge import LlmJudge
 from sayso.records import Generation, Request
 from sayso.runs import tools
@@ -17,6 +16,7 @@ from sayso.runs.judge import OpenJudge
 from sayso.score_files import grade
 from sayso.score_files.score import FileScores, score_file
 from support.judge_world import judge_engine, truthful
+from support.scripted import ScriptedEngine
 
 PLACES = ("Arles", "Rome")
 

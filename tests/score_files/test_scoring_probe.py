@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError, Request
 from sayso.score_files.score import StatePlace, score_file
 from sayso.score_files.write import FloatColumns, add_column, number_rows
 from sayso.scores.p_ik import cross_fit_stored, fit_p_ik
+from support.scripted import ScriptedEngine
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from sayso.engines import open_model
 from sayso.engines.engine import Capabilities
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.meaning import LlmClassifier, ModelMeaning, RulesMeaning, relation_in
 from sayso.prompts import load_prompt
 from sayso.records import Alternative, Generation, Message, Request
@@ -29,6 +28,7 @@ from sayso.scores.collect import (
     question_of,
 )
 from sayso.scores.evidence import Case
+from support.scripted import ScriptedEngine
 
 Relation = Callable[[str, str], int]
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, Message, Request
 from sayso.scores.collect import (
     NEED,
@@ -27,6 +26,7 @@ from sayso.scores.collect import (
     provided,
 )
 from sayso.scores.evidence import Case
+from support.scripted import ScriptedEngine
 
 
 class Letters(ScriptedEngine):

@@ -12,7 +12,6 @@ import pytest
 
 import sayso
 from sayso import cli
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective
 from sayso.protocols.selective.board import HEIGHT, LINE, BoardSystem, board_chart, place_names
 from sayso.records import Estimate, InputError
@@ -21,6 +20,7 @@ from sayso.studies.grid import About, read_grid
 from sayso.studies.report import write_study
 from sayso.studies.results import of_folders, of_grid
 from sayso.studies.run import run_grid
+from support.scripted import ScriptedEngine
 
 HOSTILE = "</script><script>alert(1)</script>\x1b[31m=cmd|' /C calc'!A0\u202e"
 

@@ -21,7 +21,6 @@ from rich.console import Console
 import sayso
 from sayso import cli, report
 from sayso.checks.judge import judge_check
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.reliability import stored
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.metrics import auroc
@@ -49,6 +48,7 @@ from support.frozen import copied
 from support.latex import latex_rows, typeset
 from support.pages import blocks, commands, walk
 from support.papers import CONTENT, check_content
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, chance, facts, records, write
 from support.tables import tabled
 

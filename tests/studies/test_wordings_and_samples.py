@@ -12,7 +12,6 @@ import pytest
 
 import sayso
 from sayso import cli
-from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics.joint import Number, resample_jointly, spread_between
 from sayso.prompts import WORDINGS, load_prompt
 from sayso.protocols import uncle
@@ -26,6 +25,7 @@ from sayso.studies.grid import read_grid
 from sayso.studies.joined import StudyNumbers
 from sayso.studies.report import study_sheet
 from sayso.studies.results import Study
+from support.scripted import ScriptedEngine
 from support.told_world import Told, aspect_of, world
 
 FOLDERS = ["wording-1", "wording-2"]

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sayso.engines.engine import Capabilities
-from sayso.engines.scripted import ScriptedEngine
 from sayso.prompts.fence import Fence, Field
 from sayso.records import Request
 from support.judge_world import Block, Shown, shown, written
+from support.scripted import ScriptedEngine
 
 #: An order is followed where this stands outside the fence.
 CANARY = "obeyme"

@@ -30,7 +30,6 @@ import pyarrow.parquet as pq
 
 import sayso
 from sayso import cli, report
-from sayso.engines.scripted import ScriptedEngine
 from sayso.guard.guard import Guard
 from sayso.judges.rules.judge import SIGNATURE
 from sayso.people.labeling import import_labels
@@ -51,6 +50,7 @@ from sayso.train.report import write_training_page
 from sayso.train.result import Training, read_training, write_training
 from sayso.train.training import begin_result
 from support import wikidata_world
+from support.scripted import ScriptedEngine
 from support.urn import Urn
 
 PROTOCOLS = ("uncle", "selective", "faithfulness", "self_known")

@@ -32,7 +32,6 @@ from inspect_ai.solver import TaskState, generate
 
 import sayso
 from sayso import cli
-from sayso.engines.scripted import ScriptedEngine
 from sayso.inspect_ai_tools import (
     abstention_rate,
     answerability_j,
@@ -45,6 +44,7 @@ from sayso.inspect_ai_tools import (
     uncle,
 )
 from sayso.records import Generation, Request
+from support.scripted import ScriptedEngine
 
 HERE = Path(__file__).parent
 QUESTIONS = """question,gold,answerable,entity

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sayso.engines.engine import Capabilities
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Request
+from support.scripted import ScriptedEngine
 
 
 class Shown(NamedTuple):

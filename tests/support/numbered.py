@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from sayso.engines.scripted import ScriptedEngine
+from support.scripted import ScriptedEngine
 
 #: what a good entry says of a text, besides its number and its first words
 Says = Callable[[str], dict[str, Any]]

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection
 
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, Request
+from support.scripted import ScriptedEngine
 
 _LINE = re.compile(r"^(?P<name>[^|\n]+)\| ?(?P<text>.*)$")
 #: the key of each step's reply

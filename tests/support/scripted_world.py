@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import Generation, Request
+from support.scripted import ScriptedEngine
 
 DOMAINS = {
     "people": ("birthplace", "occupation", "instrument"),

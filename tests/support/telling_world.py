@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known, settings
 from sayso.records import Request
 from sayso.runs.result import Result
+from support.scripted import ScriptedEngine
 from support.scripted_world import word
 
 #: what a model says of a claim, given its sentence, the letter of its truth, and the setting

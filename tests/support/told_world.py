@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.protocols import settings, uncle
 from sayso.records import Estimate, Request, Verdict, slice_text
 from sayso.runs.result import Result
+from support.scripted import ScriptedEngine
 from support.scripted_world import write
 
 

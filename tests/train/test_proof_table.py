@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics.within_type import log_odds_error
 from sayso.protocols.uncle.seeds import FEW_HEDGES, Frame, SeedSide, least_error
 from sayso.protocols.uncle.settings import Settings
@@ -17,6 +16,7 @@ from sayso.records import Estimate, Generation, Question, slice_text
 from sayso.storage.run_folder import RunFolder
 from sayso.train.proof import cells_and_changes, frame_of, side_of
 from sayso.train.result import MeasuredMethod, MethodNumber
+from support.scripted import ScriptedEngine
 from support.scripted_world import Fact, Mind, chance, facts, write
 from support.scripted_world import records as records_of
 

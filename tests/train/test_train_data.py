@@ -11,7 +11,6 @@ import pytest
 
 import sayso
 from sayso.cli import main
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
 from sayso.runs.draws import price_draws
@@ -22,6 +21,7 @@ from sayso.train.result import Training
 from sayso.train.training import fit, planned_draws
 from support.judge_world import judge_engine, truthful
 from support.row_author import RowAuthor
+from support.scripted import ScriptedEngine
 from support.scripted_world import Fact, Mind, chance, facts, records, word, write
 from support.tables import tabled
 

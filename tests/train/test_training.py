@@ -14,7 +14,6 @@ import pytest
 import sayso
 from sayso import cli
 from sayso import records as records_module
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import uncle
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import Estimate, InputError, slice_text
@@ -28,6 +27,7 @@ from sayso.train.recipes import LEAST, RowSet, keep_rows, make, row_counts
 from sayso.train.result import FILE, MeasuredMethod, Training, read_training
 from sayso.train.rows import TrainingRow
 from sayso.train.training import begin_result, fit
+from support.scripted import ScriptedEngine
 from support.scripted_world import HEDGE, Fact, Mind, chance, facts, records, word, write
 
 QUICK = Settings(resamples=200)

@@ -14,7 +14,6 @@ import pytest
 
 import sayso
 from sayso import cli
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import Generation, InputError
 from sayso.storage.atomic import one_writer
@@ -34,6 +33,7 @@ from sayso.train.result import (
 )
 from sayso.train.training import begin_result, fit, open_training
 from support import frozen
+from support.scripted import ScriptedEngine
 from support.scripted_world import Fact, Mind, chance, facts, records, word, write
 
 CONFIG = TrainConfig(preset="builtin", resamples=100)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from sayso.engines.scripted import ScriptedEngine
 from sayso.records import InputError, Request
 from sayso.wikidata.build import aspects_step
 from sayso.wikidata.dump import read_dump
@@ -15,6 +14,7 @@ from sayso.wikidata.excerpt import Excerpt
 from sayso.wikidata.plan import load_plan
 from sayso.wikidata.questions import Worder
 from sayso.wikidata.templates import Templates, load_templates, texts
+from support.scripted import ScriptedEngine
 from support.wikidata_world import DOMAINS, FIRST, WORDS, dump
 
 

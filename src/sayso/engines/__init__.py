@@ -1,7 +1,7 @@
 """Engines: whatever answers requests, opened by name.
 
 ``engine`` holds the protocols, ``hf`` models in this process, ``openai`` models behind an endpoint,
-``scripted`` a fake for tests, ``prices`` what tokens cost. torch and the client are imported on
+``prices`` what tokens cost. torch and the client are imported on
 demand, so that nothing else needs them.
 """
 

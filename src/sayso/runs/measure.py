@@ -71,7 +71,7 @@ def load_run(path: str | PathLike[str]) -> tuple[FolderRun, Manifest, Any]:
     return FolderRun(folder, questions, manifest), manifest, chosen
 
 
-class _Row(msgspec.Struct, frozen=True):
+class _KeyedRow(msgspec.Struct, frozen=True):
     """What tells a row of a table from the others."""
 
     id: str = ""
@@ -106,7 +106,7 @@ def _damage(job: FolderRun, manifest: Manifest) -> Iterator[tuple[str, str]]:
             yield "manifest.json", f"says {key} {says!r}, and its numbers are of {was!r}"
     there = (table for kind in COUNTED for table in folder.tables(kind))
     for table in sorted({*manifest.rows, *there}):
-        rows = [*folder.iter(table, _Row)] if folder.has(table) else []
+        rows = [*folder.iter(table, _KeyedRow)] if folder.has(table) else []
         keys = {row.id or (row.target, row.asked, row.by, row.method) for row in rows}
         kind, _, stage = table.partition("/")
         if kind == "generations":

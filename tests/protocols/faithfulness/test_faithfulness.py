@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import sayso
 from sayso import datasets
-from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics.cmfg import THIN
 from sayso.prompts import methods
 from sayso.protocols import faithfulness, settings, uncle
@@ -42,6 +41,7 @@ from sayso.records import (
 from sayso.runs.measure import load_run, measure
 from sayso.runs.result import Result
 from sayso.studies.results import of_folders
+from support.scripted import ScriptedEngine
 from support.scripted_world import Fact, chance, facts, records, word, write
 from support.tables import tabled
 

@@ -9,13 +9,13 @@ import pytest
 
 import sayso
 from sayso import datasets
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.rules.judge import judge_rules
 from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.settings import RULE, ambiguous_questions
 from sayso.protocols.settings import replace
 from sayso.records import Aspect, Generation, Gold, Question, part_of, signature_text
 from sayso.runs.measure import load_run, measure
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 
 

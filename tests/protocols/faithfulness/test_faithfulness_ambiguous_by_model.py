@@ -10,7 +10,6 @@ import pytest
 
 import sayso
 from sayso import datasets
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.ambiguity import LlmAmbiguous, read_ambiguous
 from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.settings import ambiguous_questions, read_by_model
@@ -21,6 +20,7 @@ from sayso.runs.job import Job
 from sayso.runs.measure import load_run, measure
 from sayso.runs.result import Result
 from support.judge_world import judge_engine, truthful
+from support.scripted import ScriptedEngine
 
 #: question -> its right answers, and what the judge replies: yes, no or something else
 ASKED = {

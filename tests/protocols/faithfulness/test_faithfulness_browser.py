@@ -8,11 +8,11 @@ import pytest
 
 import sayso
 from sayso import report
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
 from sayso.protocols.settings import replace
 from sayso.records import Request
 from support.browsers import opened
+from support.scripted import ScriptedEngine
 from support.scripted_world import chance, facts, records, write
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

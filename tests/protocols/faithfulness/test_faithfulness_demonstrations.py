@@ -8,7 +8,6 @@ import pytest
 
 import sayso
 from sayso import datasets
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols.faithfulness import Settings
 from sayso.protocols.faithfulness.demonstrations import TABLE, searched
 from sayso.protocols.settings import replace
@@ -18,6 +17,7 @@ from sayso.runs.job import Job
 from sayso.runs.measure import load_run, measure
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.scripted_world import facts, records, write
 from support.tables import tabled
 

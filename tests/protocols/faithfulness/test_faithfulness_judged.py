@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.judge import Item
 from sayso.judges.rules.judge import RulesJudge
 from sayso.protocols import faithfulness
@@ -23,6 +22,7 @@ from sayso.protocols.settings import replace
 from sayso.records import Generation, Request, Verdict, slice_text
 from sayso.runs.measure import load_run
 from sayso.runs.result import Result
+from support.scripted import ScriptedEngine
 from support.scripted_world import chance, facts, records, word, write
 
 WORLD = facts(50)  # 150 facts

@@ -11,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.judges.meaning import ModelMeaning, RulesMeaning
 from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.verdicts import NliContradiction
@@ -20,6 +19,7 @@ from sayso.records import Generation, InputError, Verdict, signature_text
 from sayso.runs.measure import load_run, measure
 from sayso.runs.result import Result
 from support.nli_models import ORDERS, make_nli
+from support.scripted import ScriptedEngine
 from support.scripted_world import facts, records, word, write
 
 Q = "Where is Orm?"

@@ -12,7 +12,6 @@ from rich.console import Console
 
 import sayso
 from sayso import report
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
 from sayso.protocols.faithfulness.gaps import MeasuredClaim, worst
 from sayso.protocols.faithfulness.report import sheet
@@ -30,6 +29,7 @@ from sayso.records import (
 from sayso.report.sheet import render_sheet
 from sayso.runs.job import Job
 from sayso.runs.result import Result
+from support.scripted import ScriptedEngine
 from support.scripted_world import chance, facts, records, write
 
 WORLD = facts(12)

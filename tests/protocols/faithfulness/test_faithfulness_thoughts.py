@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import faithfulness
 from sayso.protocols.settings import replace
 from sayso.protocols.thoughts import LONGEST_THOUGHT, ending, nearest_assertion
 from sayso.records import Generation, Request, Verdict
 from sayso.runs.measure import load_run
 from sayso.runs.result import Result
+from support.scripted import ScriptedEngine
 from support.scripted_world import Fact, facts, records, write
 
 WORLD = facts(8)  # 24 facts

@@ -12,7 +12,6 @@ import pytest
 import sayso
 from sayso import datasets
 from sayso.answers.lexical import reference_texts
-from sayso.engines.scripted import ScriptedEngine
 from sayso.options import as_dict
 from sayso.protocols import selective, settings, uncle
 from sayso.protocols.protocol import first_asks
@@ -35,6 +34,7 @@ from sayso.records import (
 from sayso.runs.dry_run import estimate_job
 from sayso.runs.job import Job
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, chance, facts, records, write
 from support.tables import tabled
 

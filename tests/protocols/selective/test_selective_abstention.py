@@ -14,7 +14,6 @@ from rich.console import Console
 
 import sayso
 from sayso import cli
-from sayso.engines.scripted import ScriptedEngine
 from sayso.guard.choices import Selection
 from sayso.guard.labeled import labeled_answers
 from sayso.judges.judge import Item
@@ -28,6 +27,7 @@ from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.report import layout_tables
 from support.judge_world import judge_engine
+from support.scripted import ScriptedEngine
 from support.scripted_world import chance
 
 RULES = "form:short;against:rules"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import selective
 from sayso.protocols.pool import clusters_of
 from sayso.protocols.selective.asks import example_pool, measured_questions
@@ -25,6 +24,7 @@ from sayso.records import (
     slice_of,
 )
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.scripted_world import write
 
 N = 40

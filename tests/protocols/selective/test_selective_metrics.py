@@ -12,13 +12,13 @@ import pytest
 
 import sayso
 from sayso import answers
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import PROTOCOLS, selective, settings
 from sayso.records import Estimate, Generation, InputError, Request, Score, slice_text
 from sayso.report.sheet import main_numbers
 from sayso.runs import dry_run, tools
 from sayso.runs.job import Job
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.scripted_world import write
 
 #: question -> gold, answer

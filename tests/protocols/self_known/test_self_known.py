@@ -13,7 +13,6 @@ import pytest
 import sayso
 from sayso import records
 from sayso.datasets.topics import topic_dataset
-from sayso.engines.scripted import ScriptedEngine
 from sayso.options import fields_of
 from sayso.protocols import self_known, settings
 from sayso.protocols.self_known.asks import topic_prompt
@@ -24,6 +23,7 @@ from sayso.protocols.stored import StoredRun
 from sayso.records import Claim, Generation, InputError, Verdict, signature_text
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.tables import tabled
 from support.telling_world import World, sentence
 

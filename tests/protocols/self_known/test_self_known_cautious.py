@@ -10,7 +10,6 @@ import pytest
 
 import sayso
 from sayso.engines import open_model
-from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics.factuality import unsupported_before
 from sayso.protocols import self_known
 from sayso.protocols.protocol import Ask
@@ -20,6 +19,7 @@ from sayso.records import Generation, InputError, Question, Usage, ask, signatur
 from sayso.runs.dry_run import estimate_job
 from sayso.runs.job import Job
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.telling_world import World
 
 DECODING = SelfKnownDecoding(long_tokens=200, decoding="cautious", candidates=2, sure=0.5)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.protocols import self_known
 from sayso.records import ClaimQuestion, Passage, Request, Verdict, signature_text
 from sayso.runs.result import Result
 from sayso.storage.run_folder import RunFolder
+from support.scripted import ScriptedEngine
 from support.telling_world import World
 
 TEXTS = {"Mira Toll": "ttfff", "Orm Bask": "tfttff", "Ada Quill": "ttttt"}

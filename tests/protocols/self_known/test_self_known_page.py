@@ -14,7 +14,6 @@ from rich.console import Console
 
 import sayso
 from sayso import report
-from sayso.engines.scripted import ScriptedEngine
 from sayso.harmless import block
 from sayso.protocols import self_known
 from sayso.protocols.self_known.marked import MarkedTexts, ReadClaim, drawn_texts, pieces_of
@@ -24,6 +23,7 @@ from sayso.records import Claim, Estimate, Generation, Request, Sentence, slice_
 from sayso.report.page import sheet_page
 from sayso.storage.run_folder import RunFolder
 from support.long_texts import make_long_run, manifest, numbers
+from support.scripted import ScriptedEngine
 from support.scripted_world import facts, records, write
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(2)> \x1b[31m\u202e'

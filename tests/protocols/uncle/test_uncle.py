@@ -11,13 +11,13 @@ import pytest
 
 import sayso
 from sayso import records as records_module
-from sayso.engines.scripted import ScriptedEngine
 from sayso.options import fields_of
 from sayso.protocols import settings, uncle
 from sayso.protocols.probes import HEDGED_PROBE, KNOWN, UNKNOWN, UNREADABLE, probe_state
 from sayso.protocols.protocol import first_asks
 from sayso.protocols.uncle.run import steps as uncle_steps
 from sayso.records import InputError
+from support.scripted import ScriptedEngine
 from support.scripted_world import Mind, chance, facts, records, write
 from support.told_world import PROBES, Told, estimate, run, value
 

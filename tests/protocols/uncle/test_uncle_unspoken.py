@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 import sayso
-from sayso.engines.scripted import ScriptedEngine
 from sayso.metrics.intervals import within
 from sayso.protocols.uncle.measure import NO_RANKS
 from sayso.records import Estimate, Generation, Request, Results, slice_text
 from sayso.runs.result import Result
+from support.scripted import ScriptedEngine
 from support.scripted_world import Fact, Mind, chance, facts, pool, records, write
 
 WORLD = facts(30)
