@@ -17,7 +17,7 @@ from sayso.protocols import protocol_of
 from sayso.protocols.answer_table import answer_records, write_answers
 from sayso.protocols.coherence import LEAD, UNSEEN, coherence_cautions, unseen_cautions
 from sayso.protocols.pool import clusters_of
-from sayso.protocols.protocol import MISFIT, REFUSED, Protocol
+from sayso.protocols.protocol import MISFIT, REFUSED, Protocol, setting_text
 from sayso.records import Estimate, InputError, Question, part_of
 from sayso.runs.asking import REQUEST_SETTINGS
 from sayso.runs.result import Result
@@ -159,8 +159,8 @@ def measure(
         smaller = field.about["shrinks"] and numbers and 0 < value < old
         if field.about["stage"] != "measure" and value != old and not smaller:
             raise InputError(
-                f"setting {name} changes what is asked: this run has {old!r}, and {value!r} "
-                "needs a new `sayso run`"
+                f"setting {name} changes what is asked: this run has {setting_text(old)!r}, and "
+                f"{setting_text(value)!r} needs a new `sayso run`"
             )
     estimates = plan.measure(job, chosen)
     cautions = _cautions_again(job, manifest, plan.cautions(estimates, None))
