@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,58 @@ def test_all_files_that_were_rotated_away_are_read(place: Path) -> None:
         place.write_bytes(text + b"\n")
         wanted.append(text)
         assert all_lines(GrowingLog(place, kept)) == wanted
+
+
+@pytest.mark.parametrize("begun", ["", "half"])
+@pytest.mark.parametrize("how", ["numbers", "dates", "copies", "last one alone"])
+def test_nothing_is_lost_after_a_call_that_found_the_new_log_empty(
+    place: Path, how: str, begun: str
+) -> None:
+    log = GrowingLog(place)
+    all_lines(log)
+    kept, at, wanted = log.place(), place.stat().st_mtime_ns // 10**9, []
+    for number, text in enumerate(("three\n", "four\nfive\n", "", "six\n")):
+        if how == "dates":
+            first = place.rename(place.with_name(f"log.jsonl-2026-11-0{number + 1}"))
+            os.utime(first, (at + 10 * number, at + 10 * number))
+        else:
+            rotate(place, at + 10 * number)
+        if how == "copies":  # the program goes on in the file that is emptied
+            copy = place.with_name("log.jsonl.1")
+            shutil.copy2(copy, place.with_name("copy"))
+            copy.rename(place)
+            place.with_name("copy").rename(copy)
+        if how == "last one alone":  # those before it are compressed
+            place.with_name("log.jsonl.2").unlink(missing_ok=True)
+        begun = begun and f"half of line {number}"
+        place.write_text(begun, "utf-8")
+        for more in (wanted, []):  # nothing comes twice
+            now = GrowingLog(place, kept)
+            assert all_lines(now) == more
+            kept = now.place()
+        add(place, text)
+        wanted = [line.encode() for line in (begun + text).splitlines()]
+    again = GrowingLog(place, kept)
+    assert all_lines(again) == wanted
+    again = GrowingLog(place, again.place())
+    assert (all_lines(again), again.place().lines) == ([], 1)
+
+
+def test_a_file_that_is_gone_is_told_also_after_an_empty_one(place: Path) -> None:
+    log = GrowingLog(place)
+    all_lines(log)
+    rotate(place, 1000)
+    place.touch()
+    log = GrowingLog(place, log.place())
+    all_lines(log)
+    kept = log.place()
+    add(place, "three\n")
+    rotate(place, 2000)
+    for name in ("log.jsonl.1", "log.jsonl.2"):
+        place.with_name(name).rename(place.with_name(f"{name}.gz"))
+    add(place, "four\n")
+    with pytest.raises(InputError, match="does not have the lines that were read last"):
+        GrowingLog(place, kept)
 
 
 @pytest.mark.parametrize("new", ["", "a\n", "zzz\nzzzz\nand longer than before\n"])

@@ -3,7 +3,8 @@
 A call reads a file to its end, or a stream such as standard input until it ends. A line counts once
 its end is there. A place in a file is kept with a hash of the bytes before it. If they do not stand
 there at the next call, the old file, renamed or copied beside the new one, is read to its end
-first, and then those that were rotated away since. Without it the log is refused.
+first, and then those that were rotated away since. Without it the log is refused. A file without a
+line yet has no place: that in the file before it is kept, and which file it is.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -34,11 +36,16 @@ STDIN = "-"
 
 
 class LogPlace(msgspec.Struct):
-    """A place in a log: how many bytes and lines are read, and what stands before it."""
+    """A place in a log: how many bytes and lines are read, and what stands before it.
+
+    ``next`` is the number of a file after it, without a line yet, and ``written`` when that was.
+    """
 
     offset: Whole = 0
     lines: Whole = 0
     mark: str = ""
+    next: str = ""
+    written: Whole = 0
 
 
 class GrowingLog:
@@ -55,10 +62,13 @@ class GrowingLog:
         self.first = 1
         #: files that replaced the one that is read first
         self._newer: list[IO[bytes]] = []
+        #: the place in the file before, for as long as no line of this one was returned
+        self._earlier: LogPlace | None = None
         self._file = self._open()
         self.streams = not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
         self._begin(0, place.lines if place is not None and self.streams else 0)
         if place is not None and place.offset and not self.streams:
+            self._earlier = place
             self._go_to(place)
 
     def _open(self) -> IO[bytes]:
@@ -104,6 +114,10 @@ class GrowingLog:
         """Return where the first line begins that was not returned yet."""
         if self.streams:
             return LogPlace(lines=self._place.lines)
+        if not self._place.offset and self._earlier is not None:
+            about = os.fstat(self._file.fileno())
+            changes = {"next": f"{about.st_ino}", "written": about.st_mtime_ns}
+            return msgspec.structs.replace(self._earlier, **changes)
         position = self._file.tell()
         mark = _digest(self._before(self._file, self._place.offset))
         self._file.seek(position)
@@ -111,14 +125,19 @@ class GrowingLog:
 
     def _go_to(self, place: LogPlace) -> None:
         """Go on at a place: in this file, or in the one that it replaced."""
-        if not self._holds(self._file, place):
-            files = self._rotated(place)
+        if place.next or not self._holds(self._file, place):
+            files = self._rotated(lambda file, _: self._holds(file, place))
             if not files:
-                raise InputError(
-                    f"{self.path} does not have the lines that were read last, and no file beside "
-                    "it does: name the log that this --state belongs to, or another --state to "
-                    "begin anew"
-                )
+                # that file is gone, but perhaps not the next one: all since then, from the start
+                files = self._rotated(lambda _, about: about.st_mtime_ns >= place.written)
+                there = {f"{os.fstat(file.fileno()).st_ino}" for file in (*files, self._file)}
+                if place.next not in there:
+                    raise InputError(
+                        f"{self.path} does not have the lines that were read last, and no file "
+                        "beside it does: name the log that this --state belongs to, or another "
+                        "--state to begin anew"
+                    )
+                place = LogPlace()
             self._file, *self._newer = [*files, self._file]
         self._begin(place.offset, place.lines)
 
@@ -127,8 +146,8 @@ class GrowingLog:
         size = os.fstat(file.fileno()).st_size
         return size >= place.offset and _digest(self._before(file, place.offset)) == place.mark
 
-    def _rotated(self, place: LogPlace) -> list[IO[bytes]]:
-        """Return the file that was read before, now beside this one, and those after it."""
+    def _rotated(self, wanted: Callable[[IO[bytes], os.stat_result], bool]) -> list[IO[bytes]]:
+        """Return the first file that is wanted, now beside this one, and those after it."""
         files: list[IO[bytes]] = []
         name = re.compile(re.escape(self.path.name) + ROTATED)
         beside = [one for one in self.path.absolute().parent.iterdir() if name.fullmatch(one.name)]
@@ -137,7 +156,7 @@ class GrowingLog:
                 filter(Path.is_file, beside), key=lambda one: one.stat().st_mtime_ns
             ):
                 file = other.open("rb", buffering=0)
-                if files or self._holds(file, place):
+                if files or wanted(file, os.fstat(file.fileno())):
                     files.append(file)
                 else:
                     file.close()
@@ -166,6 +185,7 @@ class GrowingLog:
                     lines = self._take(piece)
                 elif self._newer:
                     lines = self.take_rest()  # nobody will end this line
+                    self._earlier = self.place()
                     self._file.close()
                     self._file = self._newer.pop(0)
                     self._begin(0, 0)
