@@ -243,6 +243,42 @@ def test_lines_and_labels_that_come_again_count_once(
     assert summary["rates"] == once["rates"]
 
 
+@pytest.mark.parametrize(("answers_between", "every"), [(30, 3), (200, 3), (200, 20)])
+def test_a_log_is_the_same_evidence_however_it_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers_between: int, every: int
+) -> None:
+    """In one call, in three, in many, as a stream, and with blocks of any size."""
+    monkeypatch.setattr(late_labels, "REMEMBERED", 50)
+    baseline = write(tmp_path / "earlier.jsonl", labeled(300, 30, stance="committed"))
+    parts = [
+        [{**row, "correct": k % every > 0} for k, row in enumerate(rows(14, 0.0))],
+        list(rows(answers_between, 0.0, seed=1)),
+        [{**row, "correct": k % every > 0} for k, row in enumerate(rows(80, 0.0, seed=2))],
+    ]
+    lines = [f"{json.dumps(row)}\n" for part in parts for row in part]
+    middle = 14 + answers_between
+    log, found = tmp_path / "log.jsonl", []
+    for name, ends in (
+        ("one", [len(lines)]), ("three", [14, middle, len(lines)]),
+        ("many", [*range(6, len(lines), 12), len(lines)]),
+    ):  # fmt: skip
+        alarms = []
+        for end in ends:
+            log.write_text("".join(lines[:end]), encoding="utf-8")
+            state = tmp_path / f"{name}.json"
+            raised, summary = watched(log, baseline, rates=("error",), state=state)
+            alarms += raised
+        found.append((alarms, summary["rates"]))
+    for piece in (150, 1000):
+        monkeypatch.setattr(growing, "PIECE", piece)
+        with log.open(encoding="utf-8") as source:
+            monkeypatch.setattr(sys, "stdin", source)
+            raised, summary = watched(Path("-"), baseline, rates=("error",))
+        found.append((raised, summary["rates"]))
+    assert found == [found[0]] * 5
+    assert [alarm["rate"] for alarm in found[0][0]] == (["error"] if every == 3 else [])
+
+
 def test_labels_without_an_id_add_up_over_rotated_files(tmp_path: Path) -> None:
     """An answer on line 1 of the next file is another one than that on line 1 of the last."""
     baseline = write(tmp_path / "earlier.jsonl", labeled(600, 30, stance="committed"))

@@ -194,14 +194,16 @@ class Watching:
         The state has what is settled; labels that may still be corrected come after it. The number
         is that of the label among these, from the last one, which is 1.
         """
-        states, labels, at = self.state.changes, self.recent.labels(), None
-        for taken in (settled, labels):
+        states, labels, last = self.state.changes, self.recent.labels(), 0
+        for taken, after in ((settled, len(labels)), (labels, 0)):
             kept = copy.copy(states.get(watched.name))
             alarm = ChangeAlarm(watched.alarm.bounds, watched.alarm.alpha, state=kept)
             at = alarm.update(*np.array(taken, dtype=np.uint8).reshape(-1, 2).T)
+            if at is not None:
+                last = len(taken) - at + after
             if taken is settled or at is not None:
                 states[watched.name] = alarm.state
-        return watched._replace(alarm=alarm), 0 if at is None else len(labels) - at
+        return watched._replace(alarm=alarm), last
 
     def read(self, lines: Sequence[bytes | None], first: int) -> list[RaisedAlarm]:
         """Take lines of the log, of which the first has number ``first``; return the new alarms.
@@ -338,7 +340,7 @@ class Watching:
             taken = read.outcomes.get(watched.rate, [])
             if watched.alarm.rings:
                 continue
-            if watched.rate == "error" and (taken or read.corrections):
+            if watched.rate == "error" and (taken or read.corrections or settled):
                 watched, last = self._with_labels(watched, settled)
                 self.changes[number] = watched
                 if watched.alarm.rings:
