@@ -18,6 +18,7 @@ from sayso.guard.baseline import read_baseline
 from sayso.guard.choices import GuardChoices, Selection
 from sayso.guard.fit import FittedGuard, fit_guard, needed_sentence
 from sayso.guard.guard import written_guard
+from sayso.guard.labeled import labeled_answers
 from sayso.guard.log_answers import AnswerReader
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
 from sayso.records import Verdict
@@ -31,6 +32,24 @@ from support.tables import tabled
 def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw the intervals of the table as on a long file."""
     monkeypatch.setattr("sayso.score_files.leaderboard.MOST", 200)
+
+
+@pytest.mark.parametrize("halves", [1, 2])
+def test_answers_of_one_entity_or_one_pair_are_one_cluster(tmp_path: Path, halves: int) -> None:
+    """A row of a pair is also one of its entity, and two entities of one pair are one cluster."""
+    rows = [
+        {
+            "question": f"Q{j} about E{e}?", "answer": f"{j}", "s": (e * 10 + j) / 300,
+            "human": e != 7, "entity": f"E{e}/{j % halves}", "pair": f"{e}-{j // 2}",
+        }
+        for e in range(30) for j in range(10)
+    ]  # fmt: skip
+    alone = [{"question": f"Q{e}?", "answer": "x", "s": 0.5, "human": True} for e in (1, 2, 1)]
+    file = write(tmp_path / "rows.jsonl", [*rows, *alone])
+    group = labeled_answers(file, Selection(score="s")).group.tolist()
+    assert [len(set(group[10 * e : 10 * e + 10])) for e in range(30)] == [1] * 30
+    assert len(set(group)) == 32
+    assert group[-3] == group[-1] != group[-2]
 
 
 def rows_of(n: int, seed: int = 0, risk: float = 0.6) -> list[dict[str, Any]]:

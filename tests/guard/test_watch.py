@@ -378,12 +378,16 @@ def test_names_of_fields_hold_where_they_are_found(tmp_path: Path) -> None:
 
 
 def test_answers_about_few_entities_are_a_small_baseline(tmp_path: Path) -> None:
-    """240 answers about 20 entities say less than 240 answers about as many."""
+    """240 answers about 20 entities say less than 240 answers about as many.
+
+    Also where each is a pair's, and where pairs tie the halves of an entity.
+    """
     log = write(tmp_path / "log.jsonl", rows(10, 0.0))
     bounds = {}
-    for entities in (20, 240):
+    for entities, ties in ((20, 0), (20, 1), (20, 40), (240, 0)):
         answers = [
-            {"question": f"What is {n}?", "answer": "x", "entity": f"e{n % entities}",
+            {"question": f"What is {n}?", "answer": "x", "entity": f"e{n % max(entities, ties)}",
+             "pair": {0: None, 1: f"{n // 2}/{n}"}.get(ties, f"p{n % entities}"),
              "stance": "abstained" if n % entities < entities / 10 else "committed"}
             for n in range(240)
         ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sayso.datasets.answer_files import columns_in_file, open_answer_file
 from sayso.datasets.answer_rows import AnswerRow
 from sayso.datasets.columns import COLUMNS
-from sayso.guard.errors import cluster_of
+from sayso.guard.errors import asked_about
 from sayso.guard.growing import Whole
 from sayso.guard.log_answers import (
     HOUR,
@@ -27,7 +27,7 @@ from sayso.guard.log_answers import (
 from sayso.harmless import line, printable
 from sayso.metrics.alarms import independent_number, rise_bound
 from sayso.protocols.answer_table import TABLE, AnswerRecord
-from sayso.protocols.pool import cluster_name, clusters_of
+from sayso.protocols.pool import cluster_names
 from sayso.records import InputError, Question, Score
 from sayso.runs.measure import whole_run
 from sayso.storage.run_folder import RunFolder
@@ -109,14 +109,18 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
 
     ``method`` is the prompting method of the run's answers; by default its first.
     """
-    seen = _of_run(against, method, reader) if against.is_dir() else _of_file(against, reader)
+    asked: dict[str, Question] = {}
+    if against.is_dir():
+        seen = _of_run(against, method, reader, asked)
+    else:
+        seen = _of_file(against, reader, asked)
     counts: dict[str, dict[str, dict[str, list[int]]]] = {}
-    clusters: set[str] = set()
+    about: set[str] = set()
     unread: Counter[str] = Counter()
     bad: Counter[str] = Counter()
     first_bad: dict[str, str] = {}
     answers = 0
-    for cluster, one in seen:
+    for id, one in seen:
         answers += one.answers
         for field, why in one.bad:
             bad[field] += 1
@@ -124,11 +128,11 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
         if one.part is None:
             unread[f"no {reader.by}"] += 1
             continue
-        clusters.add(cluster)
+        about.add(id)
         unread[one.unread or ""] += 1
         for name, outcome in one.outcomes.items():
             parts = counts.setdefault(name, {})
-            total = parts.setdefault(one.part, {}).setdefault(cluster, [0, 0])
+            total = parts.setdefault(one.part, {}).setdefault(id, [0, 0])
             total[0] += outcome
             total[1] += 1
     del unread[""]
@@ -141,16 +145,25 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
         f"{printable(first_bad[field], 200)}"
         for field, number in bad.most_common()
     ]
+    names = cluster_names(asked.values())
     rates = {
-        name: {
-            part: ClusterCounts(*np.array([*held.values()], dtype=np.int64).T)
-            for part, held in parts.items()
-        }
+        name: {part: _clustered(held, names) for part, held in parts.items()}
         for name, parts in counts.items()
     }
-    found = Baseline(line(str(against), 200), answers, len(clusters), rates, notices)
+    clusters = len({names[id] for id in about})
+    found = Baseline(line(str(against), 200), answers, clusters, rates, notices)
     _check_parts(found, reader.by)
     return found
+
+
+def _clustered(counts: Mapping[str, Sequence[int]], names: Mapping[str, str]) -> ClusterCounts:
+    """Return the counts of clusters, from those of what they are about."""
+    totals: dict[str, list[int]] = {}
+    for id, (ones, size) in counts.items():
+        total = totals.setdefault(names[id], [0, 0])
+        total[0] += ones
+        total[1] += size
+    return ClusterCounts(*np.array([*totals.values()], dtype=np.int64).T)
 
 
 def _check_parts(baseline: Baseline, by: str) -> None:
@@ -163,7 +176,9 @@ def _check_parts(baseline: Baseline, by: str) -> None:
         )
 
 
-def _of_file(path: Path, reader: AnswerReader) -> Iterator[tuple[str, Seen]]:
+def _of_file(
+    path: Path, reader: AnswerReader, asked: dict[str, Question]
+) -> Iterator[tuple[str, Seen]]:
     known = (*LOG_FIELDS, reader.score_field, "stance", "label", reader.by)
     names = reader.names(dict.fromkeys(columns_in_file(path))) if reader.columns else {}
     columns = {ours: theirs for ours, theirs in names.items() if ours in COLUMNS}
@@ -172,7 +187,9 @@ def _of_file(path: Path, reader: AnswerReader) -> Iterator[tuple[str, Seen]]:
         own = reader.own_fields(row.own, names, None, bad)
         if row.human is not None:
             own = own._replace(right=row.human)
-        yield cluster_of(row), reader.of_row(row, own, bad)._replace(part=reader.part(row.own))
+        about = asked_about(row)
+        asked[about.id] = about
+        yield about.id, reader.of_row(row, own, bad)._replace(part=reader.part(row.own))
 
 
 def _about_verdict(problem: str) -> bool:
@@ -181,7 +198,9 @@ def _about_verdict(problem: str) -> bool:
     return unreadable and not problem.startswith("answerable ")
 
 
-def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[tuple[str, Seen]]:
+def _of_run(
+    path: Path, method: str, reader: AnswerReader, asked: dict[str, Question]
+) -> Iterator[tuple[str, Seen]]:
     if not RunFolder.exists(path):
         raise InputError(f"{path} is no run folder: name one, or a file of answers")
     if reader.by:
@@ -199,9 +218,7 @@ def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[tuple[str
     method = method or methods[0]
     if method not in methods:
         raise InputError(f"--method {method!r}: the run has {', '.join(methods)}")
-    questions = work.folder.read("questions", Question)
-    answerable = {q.id: q.answerable for q in questions}
-    clusters = clusters_of(questions)
+    asked.update((q.id, q) for q in work.folder.iter("questions", Question))
     scores: dict[str, float | None] = {}
     if reader.guard is not None and work.folder.has("scores/short"):
         wanted = (s for s in work.folder.iter("scores/short", Score))
@@ -213,8 +230,8 @@ def _of_run(path: Path, method: str, reader: AnswerReader) -> Iterator[tuple[str
                 question=record.question,
                 answer=record.answer,
                 gold=record.golds or None,
-                answerable=answerable.get(record.question_id),
+                answerable=asked[record.question_id].answerable,
             )
             score = scores.get(record.id)
             own = OwnFields(None, score, None)
-            yield cluster_name(clusters[record.question_id]), reader.of_row(row, own, [])
+            yield record.question_id, reader.of_row(row, own, [])

@@ -6,6 +6,7 @@ from typing import Literal
 
 from sayso.datasets.answer_rows import AnswerRow
 from sayso.judges.judge import WITHHELD
+from sayso.records import Question
 from sayso.score_files.write import question_number
 
 
@@ -30,11 +31,12 @@ def answer_error(
     return 1 if unanswerable and stance is not None else None
 
 
-def cluster_of(row: AnswerRow) -> str:
-    """Return the name of what is right or wrong together: answers of one entity, pair or question.
+def asked_about(row: AnswerRow) -> Question:
+    """Return what tells which rows are right or wrong together: rows about the same have one id.
 
-    A row without a question is named by its prompt or its place in the file.
+    Rows of one entity or pair are (:func:`~sayso.protocols.pool.clusters_of`); a row with neither
+    is with those of its question, or alone, by its prompt or its place in the file.
     """
-    if row.pair:
-        return f"pair {row.pair}"
-    return f"entity {row.entity}" if row.entity else f"{question_number(row)}"
+    entity, pair = row.entity or "", row.pair or ""
+    id = repr((entity, pair)) if entity or pair else f"{question_number(row)}"
+    return Question(id, "", "", entity=entity, domain="entity", pair=pair)

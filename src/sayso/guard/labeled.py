@@ -24,7 +24,7 @@ from sayso.datasets.answer_files import open_answer_file
 from sayso.datasets.answer_rows import AnswerRow, person_verdict
 from sayso.datasets.columns import check_column_map, places_of
 from sayso.guard.choices import Selection
-from sayso.guard.errors import answer_error, cluster_of, states_value
+from sayso.guard.errors import answer_error, asked_about, states_value
 from sayso.guard.guard import GIVEN
 from sayso.harmless import line
 from sayso.judges.judge import NO_VALUE
@@ -36,6 +36,7 @@ from sayso.people.labels import LabelStore
 from sayso.protocols import protocol_of
 from sayso.protocols.declared import Place
 from sayso.protocols.labeled import ReadByPeople, with_folder
+from sayso.protocols.pool import cluster_names
 from sayso.protocols.protocol import Run
 from sayso.protocols.selective.measure import judge_of, ranked_values, signed_form
 from sayso.protocols.selective.rows import WORDS, FormRows, load_rows
@@ -343,13 +344,15 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
         columns = {**values, TEXT_ONLY: table.column(TEXT_ONLY)}
     counts = [len(row.samples) for row in rows]
     meaning = "" if stored else tools.nli
+    asked = [asked_about(row) for row in rows]
+    clusters = cluster_names({q.id: q for q in asked}.values())
     notices = [*opened.notices, *tools.notices]
     return _kept(
         LabeledAnswers(
             {LENGTH: table_words(rows), **columns},
             1 - correct,
             _texts(path, rows, chosen.texts),
-            codes(np.array([cluster_of(row) for row in rows], dtype=np.str_)),
+            codes(np.array([clusters[q.id] for q in asked], dtype=np.str_)),
             bool(chosen.texts),
             needs,
             board,
