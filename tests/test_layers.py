@@ -600,7 +600,7 @@ BUDGET = {
     "checks": 1_749,
     "retrieval": 1_579,
     "sayso": 2_156,
-    "assertions": 1_698,
+    "assertions": 1_750,
     "inspect_ai_tools": 1_352,
     "prompts": 1_095,
     "answers": 856,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,11 +19,11 @@ import pytest
 import sayso
 from sayso import cli
 from sayso.assertions import written
-from sayso.assertions.check import CheckedAssertions, DecidedAssertion, old_answers
+from sayso.assertions.check import CheckedAssertions, DecidedAssertion, old_answers, same_answers
 from sayso.assertions.decide import NOMINAL
-from sayso.protocols import selective, uncle
+from sayso.protocols import PROTOCOLS, selective, uncle
 from sayso.protocols.settings import replace
-from sayso.records import Estimate, Generation, InputError, Question, Request, Verdict
+from sayso.records import Estimate, Generation, InputError, Question, Request, Verdict, slice_of
 from sayso.runs.result import Result
 from sayso.storage.run_folder import Manifest, RunFolder
 from support.scripted import ScriptedEngine
@@ -141,6 +142,12 @@ def test_facts_of_the_run_are_decided_on_their_value(folder: Path) -> None:
     assert [one.verdict for one in found] == [*["holds"] * 5, "does not", "holds", "holds"]
     assert all("without sampling error" in one.reason for one in found.decided[:7])
     assert found.decided[7].error == NOMINAL  # the only one that shares it
+    median = checked(run, "answer_words[short] <= 12")
+    assert (median.verdict, median.decided[0].value > 0) == ("cannot say yet", True)
+    words = (one for p in PROTOCOLS.values() for one in p.metrics.values())
+    counts = [one.explained for one in words if one.notation == "count"]
+    assert counts
+    assert not [text for text in counts if re.search(r"(?i)\b(median|mean|average)", text)]
 
 
 def damaged(source: Path, run: Path, table: str, changed: Callable[[list[Any]], list[Any]]) -> Path:
@@ -224,6 +231,45 @@ def test_the_difference_of_two_runs(folder: Path) -> None:
     assert [one.verdict for one in found] == ["does not", "holds", "does not"]
     same = checked(folder / "good", "J[short] not worse by .05", **more)
     assert same.verdict == "holds"  # the difference of a run and itself is 0
+    assert written.found_text(same.decided[0]) == "0.00"
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "verdicts"),
+    [
+        ("generations/short", lambda one: {"text": f"{one.text}."}, ["cannot say yet", "holds"]),
+        ("generations/short", lambda one: {"thinking": "Well."}, ["cannot say yet", "holds"]),
+        ("verdicts/short", lambda one: {"by": "another"}, ["cannot say yet", "holds"]),
+        ("generations/probe", lambda one: {"text": f"{one.text}."}, ["cannot say yet"] * 2),
+        ("generations/short", lambda one: {"finish": "stop"}, ["holds", "holds"]),
+    ],
+)
+def test_one_model_is_not_one_set_of_answers(
+    folder: Path,
+    tmp_path: Path,
+    table: str,
+    change: Callable[[Any], dict[str, Any]],
+    verdicts: list[str],
+) -> None:
+    """Other answers of a model of one name, read alike: that no difference is seen proves none.
+
+    What is known is a matter of the probes alone, and a paragraph none of short answers.
+    """
+    base = folder / "silent"
+    run = damaged(
+        base, tmp_path / "new", table,
+        lambda rows: [msgspec.structs.replace(one, **change(one)) for one in rows],
+    )  # fmt: skip
+    texts = ("UUR[short] not worse by .05", "p_known[short] not worse by .01")
+    found = checked(run, *texts, base=base, resamples=200)
+    assert [one.verdict for one in found] == verdicts
+    for one in found:
+        settled = "without sampling error" if one.verdict == "holds" else "more questions"
+        assert settled in written.sentence(one)
+        assert written.found_text(one).startswith("0.0 pp")
+    paragraph = Estimate("UUR", slice_of(form="long"))
+    held = RunFolder.open(base), RunFolder.open(run)
+    assert same_answers(*held, paragraph) is ("probe" not in table)
 
 
 @pytest.mark.parametrize(
@@ -492,9 +538,9 @@ def test_whatever_fails_in_a_gate_is_code_2_and_the_files_say_why(
 
 @pytest.mark.parametrize("out", ["/dev/full", "closed pipe"])
 def test_verdicts_that_nobody_can_read_are_code_2(folder: Path, tmp_path: Path, out: str) -> None:
-    """Not 0, as a pipe that was closed, nor 120, as what Python cannot write at its end."""
+    """Nor 120, as what Python cannot write at its end. Who closes a pipe has read enough."""
     table = tmp_path / "v.md"
-    words = ("assert", folder / "good", "J[short] >= .2", "--markdown", table)
+    words = ("assert", folder / "good", "J[short] <= .2", "--markdown", table)
     command = [sys.executable, "-m", "sayso", *map(str, words)]
     if out == "/dev/full":
         if not Path(out).exists():
@@ -506,6 +552,9 @@ def test_verdicts_that_nobody_can_read_are_code_2(folder: Path, tmp_path: Path, 
         os.close(read)
         done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, check=False)
         os.close(write_end)
+        assert (done.returncode, done.stderr) == (1, b"")
+        assert "does not" in table.read_text(encoding="utf-8")
+        return
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert "nothing was decided" in table.read_text(encoding="utf-8")
@@ -616,6 +665,8 @@ def test_files_of_others_are_not_overwritten(tmp_path: Path) -> None:
     for count in (1, 2):
         written.write_verdicts(ours, written.markdown_of(several(count)), "--markdown")
     assert ours.read_text(encoding="utf-8") == written.markdown_of(several(2))
+    with pytest.raises(InputError, match="is the file of --junit or of --markdown"):
+        written.write_verdicts(ours, written.junit_of(several()), "--junit")
     with pytest.raises(InputError, match="is a folder"):
         written.write_verdicts(tmp_path, written.markdown_of(several()), "--markdown")
 

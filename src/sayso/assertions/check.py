@@ -6,6 +6,7 @@ asked and nothing in its folder changes.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -37,18 +38,19 @@ from sayso.assertions.grammar import (
 )
 from sayso.assertions.needed import sampling_error
 from sayso.harmless import line
-from sayso.metric import NOTATIONS, Count, Metric, MetricTable, Positive
+from sayso.metric import FORMS, NOTATIONS, Count, Metric, MetricTable, Positive
 from sayso.metrics.cmfg import THIN
 from sayso.metrics.intervals import at_level
 from sayso.people.corrected import corrected_numbers, has_labels
 from sayso.protocols import protocol_of
 from sayso.protocols.declared import Declared
 from sayso.protocols.pool import cluster_name, clusters_of
+from sayso.protocols.probes import PROBES
 from sayso.protocols.protocol import Beside, ComparedRun, Protocol
-from sayso.records import CorrectedNumber, Estimate, InputError, Verdict, part_of, slice_of
+from sayso.records import CorrectedNumber, Estimate, InputError, part_of, slice_of
 from sayso.report.corrected import NumberName, difference_of_corrected, unlabeled_notes
 from sayso.runs.compare import check_resampling, compare
-from sayso.runs.measure import run_path, whole_run
+from sayso.runs.measure import entities_of, run_path, whole_run
 from sayso.runs.stages import FolderRun
 from sayso.storage.run_folder import Manifest, RunFolder
 
@@ -148,8 +150,8 @@ class _Target(NamedTuple):
     measured: Callable[[], Sequence[Estimate]]
     declared: Callable[[], DeclaredNumbers]
     difference: bool = False
-    #: both runs are of one model, whose answers to these questions are the same
-    same_model: bool = False
+    #: whether a number is made of the same answers in both runs (:func:`same_answers`)
+    same: Callable[[Estimate], bool] = lambda number: False
     #: what labels of people correct, by name and slice of the number: of each run its own
     labeled: Mapping[NumberName, Sequence[CorrectedNumber]] = {}
     #: why the other numbers are the judge's alone
@@ -280,7 +282,7 @@ def _claim(assertion: Assertion, target: _Target, number: Estimate) -> AssertedN
         by_nature = COUNT
     elif number.low == number.high == number.value == 0 and not number.missing:
         blind = part_of(number.where, "policy") in BLIND
-        by_nature = EXACT if blind or target.same_model else ""
+        by_nature = EXACT if blind or target.same(number) else ""
     scale = None if target.difference else metric.limits
     claim = AssertedNumber(op, limit, by_nature, scale, target.entities)
     if metric.limits is not None and number.name in metrics:
@@ -379,7 +381,7 @@ def _run_target(path: Path, *, raw: bool) -> _Target:
         plan,
         str(path),
         manifest,
-        len(set(clusters_of(job.questions).values())),
+        entities_of(job.questions),
         [e for e, _ in labeled],
         facts,
         measured,
@@ -463,8 +465,7 @@ def _differences(
 
         shared = len(names[0] & names[1]) or len(names[0])
         plan = protocol_of(manifest)
-        theirs = sides[0].manifest.model_identity
-        same = bool(theirs) and theirs == manifest.model_identity
+        same = partial(same_answers, sides[0].run.folder, job.folder)
         labels = {(e.name, e.where): own for e, own in labeled if own}
         alone = "labels do not correct it" if all(both) else "only one of the runs has labels"
         found = [e for e, _ in labeled]
@@ -486,6 +487,51 @@ def declared_pairs(plan: Protocol, sides: tuple[ComparedRun, ComparedRun]) -> De
     return {key: (d, theirs[key]) for d in after if (key := (d.name, d.where)) in theirs}
 
 
+# ---- the same answers in two runs
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """What a row of answers, verdicts or scores is of, and what it says."""
+
+    id: str = ""
+    target: str = ""
+    question: str = ""
+    asked: str = ""
+    by: str = ""
+    text: str = ""
+    thinking: str | None = None
+    stance: str | None = None
+    content: str | None = None
+    label: str | None = None
+    number: float | None = None
+    value: float | None = None
+    problem: str | None = None
+
+
+def same_answers(base: RunFolder, new: RunFolder, number: Estimate) -> bool:
+    """Tell whether two runs have the same answers, read alike, wherever a number rests on them.
+
+    The name of a model, or its weights, do not say so: it may have been asked in another way.
+    """
+    form, scored = (part_of(number.where, key) for key in ("form", "score"))
+    others = {*FORMS} - {form} if form else set()
+    kinds = ("generations", "verdicts", "scores") if scored else ("generations", "verdicts")
+    for table in {one for run in (base, new) for kind in kinds for one in run.tables(kind)}:
+        stage = table.partition("/")[2]
+        if (number.name == "p_known" and stage != PROBES) or others & {*stage.split("-")}:
+            continue
+        rows = [
+            [msgspec.structs.replace(one, id="", target="") for one in run.iter(table, _Row)]
+            for run in (base, new)
+            if run.has(table)
+        ]
+        shared = set.intersection(*({one.question or one.asked for one in own} for own in rows))
+        both = [[one for one in own if (one.question or one.asked) in shared] for own in rows]
+        if both[0] != both[-1] or len(rows) < 2 or (any(rows) and not shared):
+            return False
+    return True
+
+
 # ---- what a run knows without any sampling error
 
 
@@ -501,7 +547,7 @@ def facts_of_the_run(job: FolderRun, manifest: Manifest) -> Iterator[Estimate]:
         stage = table.partition("/")[2]
         if stage.endswith(SPANS):
             continue
-        verdicts = job.folder.read(table, Verdict)
+        verdicts = job.folder.read(table, _Row)
         left = _without_row(job.folder, stage, {one.target for one in verdicts})
         unread = left + sum(one.problem is not None for one in verdicts)
         judged = left + len(verdicts)
@@ -511,16 +557,10 @@ def facts_of_the_run(job: FolderRun, manifest: Manifest) -> Iterator[Estimate]:
     requests = manifest.tokens.get("requests", 0)
     yield _share("failed", manifest.tokens.get("failed", 0), requests)
     yield Estimate("requests", value=float(requests), n=requests)
-    entities = len(set(clusters_of(job.questions).values()))
+    entities = entities_of(job.questions)
     yield Estimate("entities", value=float(entities), n=entities)
     unknown = None if manifest.dollars is not None else "sayso does not know what the answers cost"
     yield Estimate("dollars", value=manifest.dollars, problem=unknown)
-
-
-class _Named(msgspec.Struct, frozen=True):
-    """A row of a table, by its id alone."""
-
-    id: str
 
 
 def _without_row(folder: RunFolder, stage: str, judged: Collection[str]) -> int:
@@ -531,7 +571,7 @@ def _without_row(folder: RunFolder, stage: str, judged: Collection[str]) -> int:
     table = f"generations/{stage}"
     if stage.endswith("draws") or not folder.has(table):
         return 0
-    return sum(one.id not in judged for one in folder.iter(table, _Named))
+    return sum(one.id not in judged for one in folder.iter(table, _Row))
 
 
 def _share(name: str, count: int, of: int, **where: str) -> Estimate:
@@ -571,15 +611,9 @@ def old_answers(manifest: Manifest) -> int:
     number = int(manifest.cached.get("answers", 0))
     if not number or not manifest.model_identity.startswith("api:"):
         return 0
-    since = _time(manifest.cached.get("asked since"))
-    oldest = _time(manifest.cached.get("oldest"))
-    unknown = int(manifest.cached.get("of unknown age", 0))
-    fresh = since is not None and oldest is not None and oldest >= since and not unknown
-    return 0 if fresh else number
-
-
-def _time(text: object) -> datetime.datetime | None:
-    try:
-        return datetime.datetime.fromisoformat(str(text))
-    except ValueError:
-        return None
+    since, oldest = (str(manifest.cached.get(key)) for key in ("asked since", "oldest"))
+    parse = datetime.datetime.fromisoformat
+    with contextlib.suppress(ValueError):  # when, is not known
+        if not manifest.cached.get("of unknown age") and parse(oldest) >= parse(since):
+            return 0
+    return number

@@ -194,7 +194,8 @@ def _undecided(
         reason = f"{_unread(estimate)}, and sayso does not know how far they could move the value"
         return Decided(CANNOT_SAY, share, estimate, reason)
     if estimate.low == estimate.high:
-        return Decided(CANNOT_SAY, share, estimate, "no resample moves it: there is no interval")
+        why = "no resample moves it: there is no interval; more questions may give it one"
+        return Decided(CANNOT_SAY, share, estimate, why)
     clear = _on_interval(claim, estimate.low, estimate.high) != CANNOT_SAY
     if clear or (low < high and low <= claim.limit <= high):
         reason = f"{_unread(estimate)}, and could move the value to {_ends(estimate)}"

@@ -47,15 +47,7 @@ class Assertion(NamedTuple):
     limit: float
 
 
-class _Pieces(NamedTuple):
-    protocol: str
-    name: str
-    where: str | None
-    op: str
-    number: str
-
-
-def _taken_apart(text: str) -> _Pieces | None:
+def _taken_apart(text: str) -> tuple[str, str, str | None, str, str] | None:
     """Return protocol, name, where, op and number of a text; ``None`` for something else."""
     found = _OPERATOR.search(text, max(text.rfind("]"), 0))
     if found is None:
@@ -67,8 +59,7 @@ def _taken_apart(text: str) -> _Pieces | None:
     protocol, name = protocol.strip(), name.strip()
     if not name or set("[]<>=") & set(name) or (slash and not _PROTOCOL.fullmatch(protocol)):
         return None
-    number = text[found.end() :].strip()
-    return _Pieces(protocol, name, where, found[0], number)
+    return protocol, name, where, found[0], text[found.end() :].strip()
 
 
 def parse_assertion(text: object) -> Assertion:
@@ -76,15 +67,15 @@ def parse_assertion(text: object) -> Assertion:
     if not isinstance(text, str) or len(text) > LONGEST:
         raise InputError(f"assertion {text!r:.80}: {EXAMPLE}")
     named = f"assertion {line(text, 100)!r}"
-    found = _taken_apart(" ".join(text.split()))
+    text = " ".join(text.split())
+    found = _taken_apart(text)
     if found is None:
         raise InputError(f"{named}: {EXAMPLE}")
-    limit = _number(found.number)
+    protocol, name, where, sign, number = found
+    limit = _number(number)
     if limit is None:
-        raise InputError(
-            f"{named}: {line(found.number, 40)!r} is no number; {EXAMPLE}, or 20% for .2"
-        )
-    words = " ".join(found.op.split())
+        raise InputError(f"{named}: {line(number, 40)!r} is no number; {EXAMPLE}, or 20% for .2")
+    words = sign.strip()
     comparing: Comparing = "value"
     op: Operator = ">="
     if words.endswith("by"):
@@ -93,16 +84,8 @@ def parse_assertion(text: object) -> Assertion:
             raise InputError(f"{named}: {words} {limit:g} is below 0; {DIFFERENCE}")
     else:
         op = words  # type: ignore[assignment]
-    parts = () if found.where is None else _parts(found.where, named)
-    return Assertion(
-        " ".join(text.split()),
-        found.protocol or "",
-        " ".join(found.name.split()),
-        parts,
-        comparing,
-        op,
-        limit,
-    )
+    parts = () if where is None else _parts(where, named)
+    return Assertion(text, protocol, name, parts, comparing, op, limit)
 
 
 def _number(text: str) -> float | None:

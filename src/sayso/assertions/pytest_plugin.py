@@ -33,7 +33,7 @@ MARKER = "sayso"
 ARGUMENT = "sayso_assertion"
 KEYS = ("run", "base", "assert", "allow_cache", "allow")
 #: verdict and sentence of each assertion, by what was asserted together
-_Checked = dict[tuple[object, ...], dict[str, tuple[str, str]]]
+_Checked = dict[str, dict[str, tuple[str, str]]]
 CHECKED = pytest.StashKey[_Checked]()
 
 
@@ -174,7 +174,7 @@ def decide_test(item: pytest.Item, claims: dict[str, Any], text: str) -> None:
     All assertions of a run are decided together, once.
     """
     kept: _Checked = item.config.stash.setdefault(CHECKED, {})
-    key = tuple((name, _frozen(value)) for name, value in sorted(claims.items()))
+    key = repr(sorted(claims.items()))
     if key not in kept:
         kept[key] = written.verdict_lines(claims)
     verdict, shown = kept[key][" ".join(text.split())]
@@ -195,7 +195,3 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     failed = [report for kind in ("failed", "xfailed") for report in stats.get(kind, ())]
     if any(dict(report.user_properties).get(MARKER) == "error" for report in failed):
         session.exitstatus = 2
-
-
-def _frozen(value: object) -> object:
-    return repr(value) if not isinstance(value, str) else value

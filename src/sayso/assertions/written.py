@@ -42,13 +42,16 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~<>&$:@/=-]|(?<=www)\.)", re.IGNORECAS
 
 def found_text(one: DecidedAssertion) -> str:
     """Return the value with the interval that decided."""
-    e = Estimate(one.name.partition("[")[0], tuple(one.where.items()), one.value, one.low, one.high)
+    exact = one.low is None and one.verdict != CANNOT_SAY
+    ends = (one.value, one.value) if exact else (one.low, one.high)
+    e = Estimate(one.name.partition("[")[0], tuple(one.where.items()), one.value, *ends)
     if one.value is None:
         return DASH
     if one.difference:
-        shown = f"{difference_value(e)} {difference_range(e)}".strip()
+        parts = difference_value(e), difference_range(e)
     else:
-        shown = f"{metric_value(e.name, e.value)} {interval(e)}".strip()
+        parts = metric_value(e.name, e.value), interval(e)
+    shown = parts[0] if exact else " ".join(parts).strip()
     by = f", corrected by {one.labels:,} labels of people" if one.labels else ""
     if one.judge_alone:
         by = f", by the judge alone: {one.judge_alone}"
@@ -57,9 +60,8 @@ def found_text(one: DecidedAssertion) -> str:
 
 def needed_text(one: DecidedAssertion) -> str:
     """Return what would settle an assertion; empty where it is settled."""
-    if one.verdict != CANNOT_SAY:
-        return one.reason
-    if one.low is None or "verdict" in one.reason:
+    open_ = one.verdict == CANNOT_SAY and one.low is not None and one.low != one.high
+    if not open_ or "verdict" in one.reason:
         return one.reason
     if one.labels:
         return "more questions or more labels of people would narrow it"
@@ -88,13 +90,10 @@ def undecided(assertions: Sequence[str], error: BaseException, run: object) -> C
     if not isinstance(error, InputError):
         frames = extract_tb(error.__traceback__)
         doing = next((DOING[frame.name] for frame in frames if frame.name in DOING), "deciding")
-        kind, place = (
-            type(error).__name__,
-            "".join(f", in {Path(one.filename).name}, line {one.lineno}" for one in frames[-1:]),
-        )
+        place = "".join(f", in {Path(one.filename).name}, line {one.lineno}" for one in frames[-1:])
         why = (
             f"sayso failed while {doing}, and nothing is decided. This is a fault of sayso, not of "
-            f"the assertion: {kind}: {line(why, 500)}{place}"
+            f"the assertion: {type(error).__name__}: {line(why, 500)}{place}"
         )
     texts = [" ".join(str(text).split()) for text in assertions] or [""]
     return CheckedAssertions(
@@ -278,10 +277,10 @@ def write_verdicts(place: Path, text: str, flag: str) -> None:
             raise InputError(f"{flag} {place} is a folder: name a file in it")
         if not is_stream(place) and place.exists() and place.stat().st_size:
             with place.open(encoding="utf-8", errors="replace") as file:
-                if mark not in file.read(1_000):
-                    raise InputError(
-                        f"{flag} {place} exists and was not written by sayso assert: give another "
-                        "name"
-                    )
+                if mark not in (head := file.read(1_000)):
+                    ours = JUNIT_MARK in head or MARKDOWN_MARK in head
+                    why = "was not written by sayso assert"
+                    why = "is the file of --junit or of --markdown" if ours else why
+                    raise InputError(f"{flag} {place} exists and {why}: give another name")
     with replacing(place) as out, disk_errors(place):
         out.write(text.encode("utf-8", "replace"))

@@ -204,7 +204,8 @@ def _decide(
         for file in files(done):
             written.write_verdicts(*file)
         shown = [written.json_of(done, strict=strict)] if json else written.terminal_lines(done)
-        print(*shown, sep="\n", flush=True)
+        with contextlib.suppress(BrokenPipeError):  # `sayso assert … | head` is no mistake
+            print(*shown, sep="\n", flush=True)
         return done.code(strict=strict)
     except BaseException as error:
         failed = written.undecided(assertions, error, run)

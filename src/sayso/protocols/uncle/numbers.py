@@ -253,7 +253,7 @@ NUMBERS = MetricTable(
         "Facts that a paragraph leaves out; counted as wrong above.",
         section="more",
     ),
-    Count(
+    Positive(
         "answer_words",
         "words per answer",
         "Median number of words of an answer. Doubt is read best in answers of few words.",
