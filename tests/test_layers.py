@@ -592,7 +592,7 @@ BUDGET = {
     "cli": 3_671,
     "wikidata": 4_496,
     "people": 3_842,
-    "guard": 3_868,
+    "guard": 3_883,
     "score_files": 2_975,
     "studies": 2_245,
     "scores": 3_122,

@@ -125,6 +125,36 @@ def test_scores_that_compare_samples(tmp_path: Path) -> None:
     assert few.why == "2 samples: the labeled answers had 3"
 
 
+@pytest.mark.parametrize("score", [n for n, one in SCORES.items() if "draws" in one.needs])
+def test_blank_samples_are_missing(score: str, tmp_path: Path) -> None:
+    """Texts that say nothing are no equal answers; one among others is an answer of its own."""
+    needs = SCORES[score].needs
+    place = saved(tmp_path, score=score, needs=needs, meaning="rules", limit=1e9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        guard = Guard.load(place)
+    more = {"sample_logprobs": [[-0.1]] * 5, "sample_entropies": [[0.1]] * 5}
+    more |= {"logprobs": [-0.1], "entropies": [0.1]}
+    for samples, why in (
+        ([""] * 5, "5 of 5 samples are blank"),
+        (["", " ", "...", "Bob", "Bob"], "3 of 5 samples are blank"),
+        ([None] * 5, "sample 1 is None, expected a text"),
+        (["Bob", 7, "", "", ""], "sample 2 is 7, expected a text"),
+    ):
+        found = guard("Who wrote Emma?", "Jane Austen", samples=samples, **more)
+        assert (found.action, found.score) == ("decline", None)
+        assert why in found.why or "cannot be computed in a call" in found.why
+    whole = guard("Who wrote Emma?", "Jane Austen", samples=["Bob"] * 5, **more)
+    one = guard("Who wrote Emma?", "Jane Austen", samples=["", *["Bob"] * 4], **more)
+    assert (one.score is None) == (whole.score is None)
+
+
+def test_samples_that_a_score_does_not_take_are_not_looked_at(tmp_path: Path) -> None:
+    guard = Guard.load(saved(tmp_path))
+    for samples in ([""] * 5, [None] * 5):
+        assert guard("q?", "a", logprobs=[-0.1], samples=samples).action == "answer"
+
+
 def test_the_score_is_that_of_sayso_score(tmp_path: Path) -> None:
     import sayso
 

@@ -34,6 +34,25 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sayso.score_files.leaderboard.MOST", 200)
 
 
+def test_blank_samples_have_no_score(tmp_path: Path) -> None:
+    """In a call of the guard they are missing, so no limit may rest on them, nor may a watch."""
+    blank = [[""] * 3, ["", "-", "Bob"], ["", "Bob", "Bob"], ["Bob"] * 3]
+    rows = [
+        {"question": f"Q{n}?", "answer": "Bob", "samples": samples, "human": n % 2 == 0,
+         "sample_token_logprobs": [[-0.1]] * 3, "token_logprobs": [-0.1]}
+        for n, samples in enumerate(blank)
+    ]  # fmt: skip
+    file = write(tmp_path / "rows.jsonl", rows)
+    for score in ("discrete_semantic_entropy", "perplexity", "naive_entropy"):
+        column = labeled_answers(file, Selection(score=score, nli="rules")).scores[score]
+        of_draws = score != "perplexity"
+        assert np.isfinite(column).tolist() == [not of_draws, not of_draws, True, True]
+    needs = ("draws", "draws.logprobs")
+    reader = AnswerReader({}, Guard(guard_file(score="naive_entropy", needs=needs, limit=1.5)))
+    counts = read_baseline(file, "", reader).counts
+    assert counts["above_limit"] == [0, 2]
+
+
 @pytest.mark.parametrize("halves", [1, 2])
 def test_answers_of_one_entity_or_one_pair_are_one_cluster(tmp_path: Path, halves: int) -> None:
     """A row of a pair is also one of its entity, and two entities of one pair are one cluster."""

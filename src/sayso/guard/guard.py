@@ -157,6 +157,12 @@ def written_guard(file: GuardFile) -> bytes:
     return msgspec.json.format(msgspec.json.encode(file), indent=2) + b"\n"
 
 
+def equal_blanks(samples: Sequence[str], needs: Sequence[str]) -> int:
+    """Return how many samples say nothing, if that is several, which a score takes for equal."""
+    blank = sum(map(is_blank, samples)) if "draws" in needs else 0
+    return blank if blank > 1 else 0
+
+
 class Answered(NamedTuple):
     """What a call brings along, besides question and answer."""
 
@@ -374,6 +380,11 @@ class Guard:
         if held is not None and "draws" in needs and not held[0] <= len(draws) <= held[1]:
             count = f"{held[0]}" if held[0] == held[1] else f"{held[0]} to {held[1]}"
             return f"{len(draws)} samples: the labeled answers had {count}"
+        for number, text in enumerate(draws, 1):
+            if "draws" in needs and not isinstance(text, str):
+                return f"sample {number} is {text!r:.40}, expected a text"
+        if blank := equal_blanks(draws, needs):
+            return f"{blank} of {len(draws)} samples are blank"
         own = [_numbers(values) for values in (given.logprobs, given.entropies)]
         each = [
             [_numbers(values) for values in lists or ()] or [None] * len(draws)

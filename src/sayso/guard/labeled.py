@@ -25,7 +25,7 @@ from sayso.datasets.answer_rows import AnswerRow, person_verdict
 from sayso.datasets.columns import check_column_map, places_of
 from sayso.guard.choices import Selection
 from sayso.guard.errors import answer_error, asked_about, states_value
-from sayso.guard.guard import GIVEN
+from sayso.guard.guard import GIVEN, equal_blanks
 from sayso.harmless import line
 from sayso.judges.judge import NO_VALUE
 from sayso.judges.rules.judge import SIGNATURE, judge_rules
@@ -328,6 +328,8 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
         tools = Toolbox(nli=chosen.nli, cache=folder)
         stack.enter_context(contextlib.closing(tools))
         values, needs, stored = _values(rows, chosen, tools)
+        for name, column in values.items():
+            column[[equal_blanks(row.samples, needs[name]) > 0 for row in rows]] = np.nan
         people = any(row.human is not None for row in rows)
         if people:
             # NaN where the answer declines, as there is nothing to guard

@@ -21,7 +21,7 @@ from sayso.datasets.answer_rows import (
 )
 from sayso.datasets.columns import COLUMNS, columns_of, places_of
 from sayso.guard.errors import answer_error, states_value
-from sayso.guard.guard import GIVEN, Guard
+from sayso.guard.guard import GIVEN, Guard, equal_blanks
 from sayso.harmless import line
 from sayso.judges.english.tokens import forget_texts
 from sayso.judges.judge import NO_VALUE, WITHHELD
@@ -274,6 +274,8 @@ class AnswerReader:
     def _score_of(self, row: AnswerRow) -> float | None:
         """Return the guard's score from what a row holds."""
         if self.guard is None or self.method is None:
+            return None
+        if equal_blanks(row.samples, self.guard.file.needs):
             return None
         samples = samples_of(row.place, row_case(row), row.answer)
         name = self.guard.file.score
