@@ -359,7 +359,7 @@ def fitted(
 ) -> Any:
     """Return the score and the limit that sayso certifies on some answers ``of`` these entities."""
     columns = {name: column[rows] for name, column in people.scores.items()}
-    units = LabeledUnits(columns, wrong, np.arange(len(rows)), of, seed)
+    units = LabeledUnits(columns, wrong, np.arange(len(rows)), of)
     if len(columns) > 1:
         return cross_fitted_limit(units, [*columns], PROMISED, DELTA, seed)
     return "s0", certify_limit(units.levels("s0"), PROMISED, DELTA)

@@ -204,7 +204,7 @@ def test_a_chosen_score_keeps_its_promise(tmp_path: Path) -> None:
     for seed in range(120):
         scores = {f"s{k}": rng.random(240) for k in range(6)}
         wrong, each = (rng.random(240) < 0.21).astype(float), np.arange(240)
-        rows = LabeledUnits(scores, wrong, each, each, seed)
+        rows = LabeledUnits(scores, wrong, each, each)
         _, found = cross_fitted_limit(rows, [*scores], 0.2, 0.1, seed)
         broken += found.limit is not None
     assert broken <= 24  # 10 % of 120; more would be a chance of 1 in 1,000

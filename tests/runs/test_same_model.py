@@ -136,7 +136,7 @@ def test_one_of_three_that_says_something_else_is_no_alarm(tmp_path: Path) -> No
     told = [c for c in manifest.cautions if c.startswith("1 of 3 cached answers")]
     assert flipped
     assert len(told) == 1
-    assert "the model may be the same" in told[0]
+    assert "the model may have changed" in told[0]
     assert not [c for c in manifest.cautions if "model behind" in c]
 
 

@@ -37,7 +37,7 @@ class Selection(GradingOptions):
         "of a run: whose verdicts count; default: people where they labeled a random sample (sayso"
         " label), else the judge",
     )
-    seed: Annotated[int, Meta(ge=0, le=2**63)] = flag(0, "seed of the halves and draws of labels")
+    seed: Annotated[int, Meta(ge=0, le=2**63)] = flag(0, "seed of the halves of labels")
     cache: Path | None = like(CacheOptions, "cache")
 
 

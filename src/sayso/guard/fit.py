@@ -91,8 +91,7 @@ def fit_guard(
     _check(choices)
     place = _place_of(source, choices, chosen.golds)
     labeled = labeled_answers(source, chosen)
-    columns = labeled.scores, labeled.wrong, labeled.text, labeled.group
-    units = LabeledUnits(*columns, chosen.seed)
+    units = LabeledUnits(labeled.scores, labeled.wrong, labeled.text, labeled.group)
     names = _names(labeled, chosen.score)
     alpha, delta = choices.max_error, 1 - choices.confidence
     half = len(names) > 1
@@ -192,15 +191,14 @@ class LabeledUnits(NamedTuple):
     wrong: Floats
     unit: NDArray[np.int64]
     group: NDArray[np.int64]
-    seed: int
 
     def levels(self, name: str) -> RiskLevels:
-        return risk_levels(self.scores[name], self.wrong, self.unit, self.group, self.seed)
+        return risk_levels(self.scores[name], self.wrong, self.unit, self.group)
 
     def part(self, rows: NDArray[np.bool_]) -> LabeledUnits:
         scores = {name: column[rows] for name, column in self.scores.items()}
         unit, group = codes(self.unit[rows]), codes(self.group[rows])
-        return LabeledUnits(scores, self.wrong[rows], unit, group, self.seed)
+        return LabeledUnits(scores, self.wrong[rows], unit, group)
 
 
 def _shared_notices(labeled: LabeledAnswers) -> list[str]:
@@ -212,9 +210,8 @@ def _shared_notices(labeled: LabeledAnswers) -> list[str]:
     what = "texts" if labeled.of_texts else "answers"
     return [
         f"{texts:,} {what} about {len(sizes):,} entities or questions, at most {sizes.max():,} "
-        f"about one: {what} about one are right or wrong together, so one about each, drawn by the "
-        "seed, counts for all about it that a limit lets through, and the numbers of wrong ones "
-        "are estimates"
+        f"about one: {what} about one are right or wrong together, and one more with as many, all "
+        "wrong, is reckoned with"
     ]
 
 
@@ -243,7 +240,7 @@ def cross_fitted_limit(
 
 def _merit(levels: RiskLevels, alpha: float, delta: float) -> tuple[int, float]:
     certified = certify_limit(levels, alpha, delta)
-    start = min(certified.starts[0].answers, levels.clusters)
+    start = min(certified.starts[0].answers, levels.full)
     places = _loosest(levels, np.flatnonzero(levels.answered >= start))
     return certified.answered, -min((levels.p(place, alpha) for place in places), default=1.0)
 
@@ -269,7 +266,7 @@ def _answer(
         return "limit"
     for name in names:
         levels = rows.levels(name)
-        if levels.clusters < zero_error_answers(alpha, delta) or _best(levels, alpha) is not None:
+        if levels.full < zero_error_answers(alpha, delta) or _best(levels, alpha) is not None:
             return "few"
     return "useless"
 
@@ -291,8 +288,10 @@ def _needed(levels: RiskLevels, alpha: float, delta: float) -> int | None:
     if place is None:
         return None
     k, e = int(levels.answered[place]), int(levels.wrong[place])
-    part = levels.worth(place) / k  # of labels about one thing each is worth less
-    needed = labels_needed(levels.units * part, k * part, e * part, alpha, delta)
+    part = 1 / levels.most  # of labels about one thing each is worth less
+    missed = int(levels.most > 1)  # the cluster that is reckoned with
+    sums = levels.units * part, k * part + missed, e * part + missed
+    needed = labels_needed(*sums, alpha, delta)
     return None if needed is None else math.ceil(needed / part)
 
 
@@ -358,7 +357,7 @@ def render_guard(result: FittedGuard, console: Console) -> None:
     """
     alpha, delta = result.choices.max_error, 1 - result.choices.confidence
     n, unit = result.levels.units, "text" if result.labeled.of_texts else "answer"
-    least = least_provable(result.levels.clusters, delta)
+    least = least_provable(result.levels.full, delta)
     say(
         console,
         f"{plural(n, f'labeled {unit}')}, judged by {result.labeled.labeled_by}: no limit can "
@@ -474,8 +473,6 @@ def _render_curve(result: FittedGuard, console: Console) -> None:
         "Exact intervals on all labels, each for a limit named beforehand.",
         "Wrong answers state something false. Answers that decline are left out.",
     ]
-    if levels.sizes:
-        notes.append("Wrong is an estimate: of each entity or question one answer stands for all.")
     if any(rows.values()):
         notes.append(
             "<: certified limits, which hold together; guard.json has the loosest. If the answers "
@@ -565,7 +562,7 @@ def guard_json(result: FittedGuard) -> dict[str, object]:
         "score": result.score,
         "labels": levels.units,
         "labeled_by": result.labeled.labeled_by,
-        "least_error_rate": least_provable(levels.clusters, delta),
+        "least_error_rate": least_provable(levels.full, delta),
         "labels_needed": result.needed,
         "curve": [
             dict(zip(columns, row, strict=True))

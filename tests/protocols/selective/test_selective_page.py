@@ -319,7 +319,7 @@ def test_the_first_table_says_that_it_is_a_choice() -> None:
     assert "Score 00" not in shown.plain_sentence(results)
     table = shown.best_scores_table(results)
     assert len(table.rows) == shown.SHOWN + 1
-    assert "arbitrary" in notes_of(table)[0]
+    assert "by chance" in notes_of(table)[0]
     assert len(shown.every_score_table(results, "short").rows) == 21
 
 

@@ -765,7 +765,7 @@ def _joined(mine: AskedMethod, used: MethodRows, bins: SharedBins, use: Use) -> 
         if score.in_bins and use == "pair" and not chosen.any():
             what = "answers" if score.of_answers else "claims"
             why = f"no bin of confidence has {settings.shared_least} {what} in both runs"
-            metric = metric.without_value(name, why, len(used.d))
+            metric = metric.without_value(name, why, len(used.d))._replace(combined=True)
         of = Counted(rows, metric, columns)
         if use == "pair" or of.counts.any():
             yield mine.number(name, of, uses=frozenset({use}))

@@ -202,7 +202,7 @@ def _finds(results: SelectiveResults, form: str) -> str:
     did, best = _what_they_did(results, form, missed), best_score(results, form)
     which = opening.best_named(names, elsewhere=best.name == BEST)
     declined = results.count(form, "declined")
-    if not which and declined is not None:
+    if not which and declined is not None and min(missed, rate.n - missed) >= FEWEST:
         return (
             f"Of {of}, {declined:,.0f} decline and {results.count(form, 'wrong'):,.0f} are wrong; "
             "no question is marked as unanswerable, and no uncertainty score has a value."
