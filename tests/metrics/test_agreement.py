@@ -263,6 +263,21 @@ def test_design_weights_count_what_was_drawn_rarely() -> None:
     assert (same.same.low, same.same.high) == (plain.same.low, plain.same.high)
 
 
+def test_one_label_of_unequal_weights_has_no_kappa() -> None:
+    """The expected agreement is 1 but for what rounding leaves of sums of weights."""
+    drawn = [0.25, 0.9, 0.9, 0.3, 0.7, 0.7, 0.7, 0.7, 0.25, 0.3, 0.3, 0.7, 0.9, 0.7]
+    labels, weights = np.ones((14, 2)), 1 / np.array(drawn)
+    labels[:2, 0] = NO
+    found = metrics.coefficients(labels, weights=weights, classes=5, n=20)
+    assert (found.same.value, found.kappa.value, found.alpha.value) == (1, None, None)
+    # two things of 18 apart, both ways, of weights 1 and 3: po is 16/20, pe (19 17 + 1 3) / 400
+    labels, weights = np.ones((18, 2)), np.ones(18)
+    labels[0, 0] = labels[1, 1] = 0
+    weights[1] = 3
+    value = metrics.kappa(*labels.T, weights)
+    assert value == pytest.approx((16 / 20 - 326 / 400) / (1 - 326 / 400))
+
+
 def test_clusters_that_move_together_widen_the_interval() -> None:
     rng = np.random.default_rng(3)
     unit = np.repeat(np.arange(12), 10)

@@ -87,7 +87,8 @@ def kappa_of_table(table: ArrayLike) -> Floats:
     total = counts.sum(axis=(-2, -1))
     observed = divide(np.trace(counts, axis1=-2, axis2=-1), total)
     expected = divide((counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1), total**2)
-    return divide(observed - expected, 1 - expected)
+    apart = np.where(1 - expected > 1e-12, 1 - expected, 0.0)  # as of alpha: what rounding left
+    return divide(observed - expected, apart)
 
 
 def _of_tables(tables: Floats, weights: Floats | None = None) -> float | Floats | None:
