@@ -459,7 +459,8 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     items were drawn and have no label, of ``cannot_tell`` people do not know whether they are
     right. ``effect`` is raw minus corrected, with an interval of its own. ``freedom`` are the
     degrees of freedom of the corrected interval (0: it has none), ``halved_by`` how many labels
-    would halve it (``None``: none do).
+    would halve it (``None``: none do). ``labels_hash`` is that of the file of labels, where it is
+    stored.
     """
 
     raw: Estimate
@@ -480,6 +481,7 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     effect: Estimate | None = None
     freedom: float = 0.0
     halved_by: int | None = None
+    labels_hash: str = ""
 
 
 class Results:

@@ -73,15 +73,18 @@ def measured(folder: Path, n: int = 80) -> Path:
     return run
 
 
-def write_labels(run: Path, n: int, design: str = "stratified") -> None:
+def write_labels(run: Path, n: int, design: str = "stratified", seed: int = 1) -> None:
+    """Label the first items of a draw, but for those that were labeled before."""
     source = label_source(run)
     _, items = items_of(source, "answer")
-    drawn, places = draw_design(items, design, n, 0, 1)
+    drawn, places = draw_design(items, design, n, 0, seed)
     with LabelStore.open(run) as store:
+        before = {one.item for one in store.labels()}
         store.put_design(drawn, places)
         for at in store.assign(drawn, "ann", n):
             item = places[at].item
-            store.add(label(item, design=drawn.id, **true_verdict(item)))
+            if item not in before:
+                store.add(label(item, design=drawn.id, **true_verdict(item)))
 
 
 def by_name(numbers: list[CorrectedNumber], form: str = "short") -> dict[str, CorrectedNumber]:
@@ -101,9 +104,12 @@ def test_nobody_labeled_anything(tmp_path: Path) -> None:
     assert corrected_numbers(run) == []
 
 
-def test_all_labeled_is_the_run_that_people_judged(tmp_path: Path) -> None:
-    """Every rate equals that of a run whose verdicts are people's."""
+@pytest.mark.parametrize("before", [None, "stratified", "certainty"])
+def test_all_labeled_is_the_run_that_people_judged(tmp_path: Path, before: str | None) -> None:
+    """Every rate equals that of a run whose verdicts are people's, also after two draws."""
     run = measured(tmp_path / "run")
+    if before:
+        write_labels(run, 30, before, 2)
     write_labels(run, 80)
     found = by_name(corrected_numbers(run))
     other = tmp_path / "other"
@@ -128,6 +134,37 @@ def test_all_labeled_is_the_run_that_people_judged(tmp_path: Path) -> None:
         assert number.alone.value == pytest.approx(truth[name].value), name
         assert (number.labels, number.rows, number.annotators) == (80, 80, ("ann",))
     assert found["FA"].raw.value != pytest.approx(found["FA"].corrected.value)
+
+
+def test_labels_of_two_draws_weigh_by_the_groups_of_both(tmp_path: Path) -> None:
+    run = measured(tmp_path / "run", 240)
+    write_labels(run, 80)
+    write_labels(run, 80, seed=2)
+    with LabelStore.read(run) as store:
+        labels, designs = store.labels(), store.designs()
+        stratum = {one.item: one.stratum for one in store.places(designs[0].id)}
+    assert len(designs) == len({one.design for one in labels}) == 2
+    right: dict[str, list[bool]] = {}
+    for one in labels:
+        right.setdefault(stratum[one.item], []).append(one.verdict.value == "correct")
+    sizes = {one.name: one.size for one in designs[0].strata}
+    assert sizes.keys() == right.keys()
+    share = sum(sizes[name] * np.mean(some) for name, some in right.items()) / 240
+    number = by_name(corrected_numbers(run))["accuracy"]
+    assert number.alone.value == pytest.approx(share)
+    assert number.labels == len(labels) > 100
+    # without the groups of one of the draws, nobody can tell how its labels weigh
+    with sqlite3.connect(run / LABELS) as db:
+        for table, column in (("designs", "id"), ("places", "design"), ("assigned", "design")):
+            db.execute(f"DELETE FROM {table} WHERE {column}=?", (designs[0].id,))
+    with LabelStore.open(run) as store:
+        lost = [one for one in labels if one.design == designs[0].id]
+        store.add_all(lost)  # as an import stores them, with the probability of their draw
+    found = corrected_numbers(run)
+    assert {one.corrected.value for one in found} == {one.alone.value for one in found} == {None}
+    assert all("several draws" in str(one.corrected.problem) for one in found)
+    (decided,) = sayso.check_assertions(run, "accuracy[short] >= .01")
+    assert decided.verdict == "cannot say yet"
 
 
 def test_part_labeled(tmp_path: Path) -> None:

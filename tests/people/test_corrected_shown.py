@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,7 +22,7 @@ from sayso.people.corrected import corrected_numbers, current_corrected
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
 from sayso.records import CorrectedNumber, Estimate, Verdict
 from sayso.report.corrected import stored_corrected
-from sayso.storage.run_folder import RunFolder
+from sayso.storage.run_folder import LABELS, RunFolder
 from support.label_runs import Says, answers_run, as_judge, label_run
 
 
@@ -91,6 +92,7 @@ def test_what_is_shown_is_never_of_older_labels_or_numbers(
     label_run(run, "A", says, n=60, design="random")
     first = by_name(sayso.correct(run))
     assert shown_by_study(run) == first["J"].corrected
+    backup = shutil.copy2(run / LABELS, tmp_path)
     with LabelStore.open(run) as store:
         changed = [
             msgspec.structs.replace(
@@ -112,6 +114,12 @@ def test_what_is_shown_is_never_of_older_labels_or_numbers(
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "judge made it" in page
     assert "Run sayso report on the folder" not in page
+    # labels that are put back with the time that they had are those that count again
+    changed = shutil.copy2(run / LABELS, tmp_path / "changed")
+    shutil.copy2(backup, run / LABELS)
+    assert shown_by_study(run) == first["J"].corrected
+    shutil.copy2(changed, run / LABELS)
+    assert shown_by_study(run) == second["J"].corrected
     # the judge of the run reads anew: numbers are made of other verdicts
     folder = RunFolder.open(run)
     verdicts = folder.read("verdicts/short", Verdict)

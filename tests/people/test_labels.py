@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 
 import msgspec
@@ -492,6 +493,29 @@ def test_importing_twice_adds_nothing_and_the_later_label_counts(tmp_path: Path)
         assert store.labels()[-1].verdict.stance == "abstained"
 
 
+def test_the_order_of_imports_moves_no_probability(tmp_path: Path) -> None:
+    """A later export has larger probabilities, also of labels that an earlier one had."""
+
+    def drawn(n: int, chance: float | None, stratum: str = "a") -> PersonLabel:
+        design = "d" if chance else ""
+        draw = {"stratum": stratum if chance else "", "probability": chance, "design": design}
+        return msgspec.structs.replace(label(n), **draw)
+
+    early = [drawn(1, 0.25), drawn(2, 0.5, "b")]
+    late = [drawn(1, 0.5), drawn(3, 0.5), drawn(2, 0.5, "b")]
+    sheet = [drawn(2, None)]  # which does not say how its items were drawn
+    chances = {}
+    for turn, files in enumerate(permutations([early, late, sheet, late])):
+        (tmp_path / f"{turn}").mkdir()
+        with LabelStore.open(tmp_path / f"{turn}") as store:
+            for file in files:
+                merge_labels(store, file)
+            chances[turn] = {one.item: (one.stratum, one.probability) for one in store.labels()}
+    assert [*chances.values()] == [
+        {item(1): ("a", 0.5), item(3): ("a", 0.5), item(2): ("b", 0.5)}
+    ] * len(chances)
+
+
 def test_a_label_that_was_taken_back_can_be_imported_again(tmp_path: Path) -> None:
     with LabelStore.open(tmp_path) as store:
         for turn in range(3):
@@ -561,9 +585,9 @@ def test_a_label_whose_old_numbers_cannot_be_deleted_is_not_stored(tmp_path: Pat
     label_run(run, "A", as_judge, n=10)
     (run / f"{CORRECTED}.parquet").mkdir()
     with LabelStore.open(run) as store:
-        one, before = store.labels()[0], store.written()
+        one, before = store.labels()[0], store.names("A")
         design = store.designs()[0]
         store.assign(design, "B", 2)  # no label: nothing to delete
         with pytest.raises(InputError):
             store.add(msgspec.structs.replace(one, seconds=99.0))
-        assert store.written() == before
+        assert store.names("A") == before

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -95,7 +97,7 @@ def test_labels_that_nobody_drew_are_told() -> None:
 
 def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
     folder = labeled_folder(tmp_path / "run")
-    folder.write(CORRECTED, [one()], CorrectedNumber)
+    folder.write(CORRECTED, [stored()], CorrectedNumber)
     (table,) = corrected_section(folder, NUMBERS, part_label).tables
     ((_, cells),) = page_rows(table)
     assert [value for value, _ in cells] == [
@@ -113,7 +115,7 @@ def test_the_table_shows_all_three_beside_each_other(tmp_path: Path) -> None:
 
 def test_numbers_survive_the_folder(tmp_path: Path) -> None:
     folder = labeled_folder(tmp_path / "run")
-    numbers = [one(), one(None, None, gain=None)]
+    numbers = [stored(), stored(None, None, gain=None)]
     folder.write(CORRECTED, numbers, CorrectedNumber)
     assert stored_corrected(folder) == numbers
 
@@ -122,22 +124,28 @@ def test_new_numbers_of_a_run_delete_its_corrected_ones(tmp_path: Path) -> None:
     folder = labeled_folder(tmp_path / "run")
     assert stored_corrected(folder) is None
     assert corrected_section(folder, NUMBERS, part_label).text == [NOT_YET]
-    folder.write(CORRECTED, [one()], CorrectedNumber)
+    folder.write(CORRECTED, [stored()], CorrectedNumber)
     folder.write("verdicts/short", [], Verdict)
-    assert stored_corrected(folder) == [one()]
+    assert stored_corrected(folder) == [stored()]
     folder.write("metrics/uncle", [one().raw], Estimate)
     assert stored_corrected(folder) is None
     # labels that correct nothing, and no labels
     folder.write(CORRECTED, [], CorrectedNumber)
     assert not corrected_section(folder, NUMBERS, part_label).held
-    folder.write(CORRECTED, [one()], CorrectedNumber)
-    later = (folder.path / f"{CORRECTED}.parquet").stat().st_mtime_ns + 10**9
-    os.utime(folder.path / LABELS, ns=(later, later))  # somebody else's labels, copied here
+    folder.write(CORRECTED, [stored()], CorrectedNumber)
+    (folder.path / LABELS).write_bytes(b"others")  # somebody else's labels, copied here,
+    os.utime(folder.path / LABELS, ns=(0, 0))  # which are older
     assert stored_corrected(folder) is None
-    folder.write(CORRECTED, [one()], CorrectedNumber)
     (folder.path / LABELS).unlink()
     assert stored_corrected(folder) == []
     assert not corrected_section(folder, NUMBERS, part_label).held
+
+
+def stored(*args: Any, **keywords: Any) -> CorrectedNumber:
+    """Return a number as it stands beside the labels of ``labeled_folder``."""
+    return msgspec.structs.replace(
+        one(*args, **keywords), labels_hash=hashlib.sha256(b"labels").hexdigest()
+    )
 
 
 def labeled_folder(place: Path) -> RunFolder:

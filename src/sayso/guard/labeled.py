@@ -276,7 +276,8 @@ def _people_of(path: Path, form: str, chosen: Selection, notices: list[str]) -> 
             )
         return None
     chances = [chance for stage in mine for chance in used.people.chances[stage].values()]
-    drawn = all(used.stages[stage].drawn for stage in mine)
+    known = all(used.people.strata[stage] is not None for stage in mine)
+    drawn = known and all(used.stages[stage].drawn for stage in mine)
     if drawn and max(chances) <= EQUAL * min(chances):
         if undrawn := sum(used.stages[stage].undrawn for stage in mine):
             notices.append(f"{plural(undrawn, 'label')} that no design drew left out")

@@ -7,6 +7,7 @@ A protocol reads its rows from the judge's verdicts and from people's by the sam
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -24,7 +25,7 @@ from sayso.protocols.declared import Declared, Place, joint_number
 from sayso.protocols.labeled import PeopleLabels, corrected_places
 from sayso.protocols.protocol import Protocol
 from sayso.records import CorrectedNumber, Estimate, InputError, Results, Verdict
-from sayso.report.corrected import by_place, halving_sentence, stored_corrected
+from sayso.report.corrected import by_place, halving_sentence, labels_hash, stored_corrected
 from sayso.report.differences import Words
 from sayso.report.sheet import main_numbers
 from sayso.runs.measure import run_path, whole_run
@@ -146,10 +147,11 @@ def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:
     if not has_labels_file(place):
         return []
     with one_writer(place, "sayso measure", WAIT):
-        before = _written(place)
+        of = labels_hash(place)
         numbers = corrected_numbers(place)
-        folder.write(CORRECTED, numbers, CorrectedNumber)
-        if _written(place) != before:  # somebody labels at this moment
+        stored = [msgspec.structs.replace(one, labels_hash=of) for one in numbers]
+        folder.write(CORRECTED, stored, CorrectedNumber)
+        if labels_hash(place) != of:  # somebody labels at this moment
             folder.drop(CORRECTED)
     return numbers
 
@@ -157,8 +159,7 @@ def correct(run: str | PathLike[str]) -> list[CorrectedNumber]:
 def current_corrected(run: str | PathLike[str]) -> list[CorrectedNumber]:
     """Return the corrected numbers of a run: those it stores, else computed. Raises InputError."""
     place = run_path(run)
-    stored = stored_corrected(RunFolder.open(place))
-    return corrected_numbers(place) if stored is None else stored
+    return stored_corrected(RunFolder.open(place)) or corrected_numbers(place)
 
 
 def more_labels(run: str | PathLike[str]) -> str:
@@ -176,11 +177,6 @@ def more_labels(run: str | PathLike[str]) -> str:
         if (number := corrected.get((one.name, one.where))) is not None:
             return halving_sentence(number, Words(plan.metrics, plan.report.part_label))
     return ""
-
-
-def _written(run: Path) -> int:
-    with LabelStore.read(run) as store:
-        return store.written()
 
 
 def _beside(raw: Estimate, number: Corrected, used: StageLabels, plan: Protocol) -> CorrectedNumber:
@@ -270,11 +266,7 @@ def labels_of_run(run: Path) -> UsedLabels:
             (item.target, item.asked): joined_verdict(item, own).verdict
             for item, own in by_item.items()
         }
-        chances[stage] = {
-            (label.item.target, label.item.asked): label.probability
-            for label in some
-            if label.probability
-        }
+        chances[stage] = _chances(some, strata[stage] or {})
     folder, stages = source.folder, {}
     for stage, some in by_stage.items():
         table = f"verdicts/{stage}"
@@ -296,17 +288,30 @@ def _judged(item: LabeledItem) -> Place:
     return pair_of(item.target)[0] if item.kind == "pair" else item.target, item.asked
 
 
-def _strata(store: LabelStore, labels: Sequence[PersonLabel]) -> Mapping[Place, str]:
+def _strata(store: LabelStore, labels: Sequence[PersonLabel]) -> Mapping[Place, str] | None:
     """Return the stratum of every item that could have been drawn.
 
-    Empty where labels come from several designs, or from none, or where not all items of the
-    design are stored: then the probability of each label counts.
+    Of labels from several designs these are the items that all of them have in one stratum: however
+    many each design asked for, and whatever it left out because it was labeled before, those of
+    them that are labeled are a random sample. Where not all items of the designs are stored, it is
+    empty for one design, so that the probability of each label counts, and ``None`` for several.
     """
     names = {label.design for label in labels}
     designs = [design for design in store.designs() if design.id in names]
-    if len(names) != 1 or len(designs) != 1:
-        return {}
-    places = store.places(designs[0].id)
-    if len(places) < designs[0].items:
-        return {}
-    return {(one.item.target, one.item.asked): one.stratum for one in places}
+    places = [store.places(design.id) for design in designs]
+    stored = sum(map(len, places)) == sum(design.items for design in designs)
+    if not stored or len(designs) < len(names):
+        return None if len(names) > 1 else {}
+    of = [{(one.item.target, one.item.asked): one.stratum for one in some} for some in places]
+    return {place: "; ".join(one.get(place, "") for one in of) for some in of for place in some}
+
+
+def _chances(labels: Sequence[PersonLabel], strata: Mapping[Place, str]) -> dict[Place, float]:
+    """Return with which probability each place is labeled: in a stratum, the share that is."""
+    known = {(one.item.target, one.item.asked): one.probability for one in labels}
+    reached = Counter(strata[place] for place in known if place in strata)
+    sizes = Counter(strata.values())
+    share = {
+        place: reached[strata[place]] / sizes[strata[place]] for place in known if place in strata
+    }
+    return {place: p for place, p in (known | share).items() if p}

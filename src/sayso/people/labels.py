@@ -457,12 +457,17 @@ class LabelStore:
     def labels(self, kind: Kind | None = None, annotator: str | None = None) -> list[PersonLabel]:
         """Return the labels that count, in the order in which they were given.
 
-        Stratum and probability are those of now: see :class:`PersonLabel`.
+        Stratum and probability are those of now: see :class:`PersonLabel`. Of a draw that is not
+        stored, the group's is the largest: an export that was made later names a larger one.
         """
         current = self._current()
         strata, sizes = self._strata()
         given = {(one.design, one.item) for one in current if not one.skipped}
         reached = Counter((key[0], strata[key]) for key in given if key in strata)
+        chances: dict[tuple[str, ...], float] = {}
+        for one in current:
+            group = one.design, one.kind, one.stage, one.stratum
+            chances[group] = max(chances.get(group, 0.0), one.probability or 0.0)
         told = []
         for label in current:
             if kind not in (None, label.kind) or annotator not in (None, label.annotator):
@@ -472,14 +477,11 @@ class LabelStore:
                 place = label.design, stratum
                 share = None if label.skipped else min(1.0, reached[place] / sizes[place])
                 label = msgspec.structs.replace(label, stratum=stratum, probability=share)
+            elif label.stratum and label.probability:
+                most = chances[label.design, label.kind, label.stage, label.stratum]
+                label = msgspec.structs.replace(label, probability=most)
             told.append(label)
         return told
-
-    def written(self) -> int:
-        """Return how often anything was said or taken back: it tells whether labels changed."""
-        with _sqlite_errors(self.path):
-            (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()
-        return int(number)
 
     def annotators(self) -> list[str]:
         """Return the names of everybody who labels this run."""
@@ -986,6 +988,8 @@ def merge_labels(store: LabelStore, labels: Sequence[PersonLabel]) -> MergedLabe
         if there is not None and there.shown not in ("", label.shown):
             there = None  # of a text that the run has no more
         same = there and (there.verdict, there.skipped) == (label.verdict, label.skipped)
+        if same and label.probability and there and not there.probability:
+            there = None  # of a sheet, which does not say how its items were drawn
         if there is not None and (same or label.skipped == PASSED):
             continue
         if there is not None and there.skipped != PASSED and there.time > label.time:

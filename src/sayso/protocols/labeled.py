@@ -28,6 +28,12 @@ from sayso.protocols.protocol import Run
 from sayso.records import Slice, Verdict
 from sayso.storage.run_folder import RunFolder
 
+#: why labels correct nothing whose draws cannot be weighed against each other
+SEVERAL_DRAWS = (
+    "undefined: labels are of several draws, and this run does not store the groups of all (a copy "
+    "of labels.sqlite has them)"
+)
+
 
 def pair_target(target: str, sample: int) -> str:
     """Return the target of a label on an assertion and one sample.
@@ -55,12 +61,13 @@ class PeopleLabels(NamedTuple):
 
     ``chances`` has the probability with which a place is among the labeled ones, where that is
     known. ``strata`` has the stratum of *every* place that could have been drawn, where all are
-    known; places outside are no part of what the labels stand for.
+    known; places outside are no part of what the labels stand for. It is ``None`` for labels of
+    several draws that are not known: nothing is corrected by these.
     """
 
     verdicts: Mapping[str, Mapping[Place, Verdict]]
     chances: Mapping[str, Mapping[Place, float]]
-    strata: Mapping[str, Mapping[Place, str]]
+    strata: Mapping[str, Mapping[Place, str] | None]
 
     def read(self, run: Run) -> Run:
         """Return the run as people read it."""
@@ -123,7 +130,7 @@ def drawn_rows(
     row of several places is labeled if all of them are: its chance is the product of theirs, and
     it has no stratum.
     """
-    said, strata = labels.verdicts.get(stage, {}), labels.strata.get(stage, {})
+    said, strata = labels.verdicts.get(stage, {}), labels.strata.get(stage) or {}
     each = [_each(place) for place in places]
     inside = np.flatnonzero([not strata or (own != [] and _all_in(own, strata)) for own in each])
     use = np.asarray(usable, dtype=bool)
@@ -188,11 +195,13 @@ def _corrected(
     rows, read = of.rows, said.rows.read
     usable = np.ones(len(rows.entity), dtype=bool) if read is None else read
     drawn = drawn_rows(labels, rows.stage, rows.places, usable, rows.entity)
-    if drawn is None:
+    unknown = labels.strata.get(rows.stage, {}) is None
+    if drawn is None or unknown:
         every = np.ones_like(usable)
         if drawn_rows(labels, rows.stage, rows.places, every, rows.entity) is not None:
             for d in group:
-                yield CorrectedPlace(d.name, d.where, uncounted(d.name, len(usable)), rows.stage)
+                made = uncounted(d.name, len(usable), *([SEVERAL_DRAWS] if unknown else []))
+                yield CorrectedPlace(d.name, d.where, made, rows.stage)
         return
     inside, at, labeled = drawn.inside, drawn.at, drawn.labeled
     if isinstance(of.metric, Weighted):

@@ -5,7 +5,9 @@ The interval of a raw number is of sampling alone: it says nothing of a judge th
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 
 from rich.console import Console
 
@@ -25,6 +27,7 @@ from sayso.report.numbers import (
 )
 from sayso.report.sheet import Section
 from sayso.report.terminal import say
+from sayso.storage.atomic import disk_errors
 from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder, has_labels_file
 
 #: the name and slice of a number
@@ -60,17 +63,22 @@ def stored_corrected(folder: RunFolder) -> list[CorrectedNumber] | None:
     """Return the corrected numbers that a run stores; ``None`` where they must be computed.
 
     What is stored is of today's labels and numbers: new labels (``LabelStore``) and new numbers
-    (:meth:`RunFolder.write`) delete the table, and a labels file that is newer than it, such as one
-    that somebody copied here, is not what it was made of. Where nobody labeled anything there are
-    none.
+    (:meth:`RunFolder.write`) delete the table, and of another labels file, such as one that
+    somebody copied here, whatever its time, the hash is another. Where nobody labeled anything
+    there are none.
     """
-    table = folder.path / f"{CORRECTED}.parquet"
-    labels = folder.path / LABELS
     if not has_labels_file(folder.path):
         return []
-    if table.is_file() and table.stat().st_mtime_ns < labels.stat().st_mtime_ns:
-        return None
-    return folder.read(CORRECTED, CorrectedNumber) if folder.has(CORRECTED) else None
+    found = folder.read(CORRECTED, CorrectedNumber) if folder.has(CORRECTED) else None
+    hashes = {one.labels_hash for one in found or ()}
+    return found if hashes <= {labels_hash(folder.path)} else None
+
+
+def labels_hash(run: Path) -> str:
+    """Return a hash of the file of labels that a run has."""
+    place = run / LABELS
+    with disk_errors(place, "read"), place.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def corrected_section(

@@ -330,9 +330,9 @@ def _without_labels(made: _Spread, seen: int) -> _Spread:
     return _Spread(estimate, None, 0.0)
 
 
-def uncounted(name: str, rows: int) -> Corrected:
+def uncounted(name: str, rows: int, problem: str = UNCOUNTED) -> Corrected:
     """Return a number of ``rows`` for which no label counts."""
-    nothing = Estimate(name, problem=UNCOUNTED)
+    nothing = Estimate(name, problem=problem)
     return Corrected(nothing, nothing, None, None, None, labels=0, rows=rows, disagreements=0)
 
 
