@@ -222,6 +222,7 @@ def test_a_file_of_an_older_version_with_costs_decides_as_it_did() -> None:
         (b"\xff\xfe\x00", "is no file of sayso guard"),
         (b'{"format": "1"}', "is no file of sayso guard"),
         (b'{"format": 1}', "is no file of sayso guard"),
+        (written_guard(guard_file()).replace(b'"withdrawn"', b'"withdrawal"'), "`withdrawal`"),
         (b'{"format": 2, "sayso": "9.0"}', "has format 2, written by sayso 9.0"),
         (b"[" * 100_000, "is no file of sayso guard"),
         (b" " * (MOST_BYTES + 1), "has more than"),

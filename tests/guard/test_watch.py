@@ -215,6 +215,14 @@ def test_lines_and_labels_that_come_again_count_once(
         ([[row for row in answers for _ in range(10)], labels], 3600, 0),
         ([(answers + labels) * 3], 800, 800),
         ([[{**row, **wrong[k]} for k, row in enumerate(answers)], labels], 0, 400),
+        (
+            [
+                [{**row, "id": k} for k, row in enumerate(answers)],
+                [{**label, "id": float(k)} for k, label in enumerate(labels)],
+            ],
+            0,
+            0,
+        ),
     ):
         told, summary = told_of(write(log, *parts), baseline)
         assert (summary["rates"], summary["alarms"]) == (once["rates"], 0)
@@ -666,6 +674,21 @@ def test_a_watch_in_pieces_is_the_watch_in_one(tmp_path: Path, earlier: Path) ->
     assert (last.pop("new_alarms"), summary.pop("new_alarms")) == (0, 1)
     assert {**last, "log": ""} == {**summary, "log": ""}
     assert max(sizes) < 40_000
+
+
+def test_new_lines_that_are_all_unusable_are_an_error(tmp_path: Path, earlier: Path) -> None:
+    log, state = write(tmp_path / "log.jsonl", rows(20, 0.0)), tmp_path / "watch.json"
+    watched(log, earlier, state=state)
+    with log.open("a", encoding="utf-8") as file:
+        file.write("{}\n" * 5)
+    for _ in range(2):
+        with pytest.raises(InputError, match="none of the new 5 lines is an answer"):
+            watched(log, earlier, state=state)
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(next(rows(1, 0.0, seed=1))) + "\n")
+    _, summary = watched(log, earlier, state=state)
+    assert (summary["answers"], summary["bad_lines"]) == (21, 5)
+    assert watched(log, earlier, state=state)[1]["bad_lines"] == 5  # nothing new is no error
 
 
 def test_a_state_belongs_to_its_watch(tmp_path: Path, earlier: Path) -> None:

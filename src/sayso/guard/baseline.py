@@ -19,7 +19,6 @@ from sayso.guard.log_answers import (
     HOUR,
     LOG_FIELDS,
     AnswerReader,
-    BadValue,
     Change,
     OwnFields,
     Seen,
@@ -147,7 +146,7 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
     ]
     names = cluster_names(asked.values())
     rates = {
-        name: {part: _clustered(held, names) for part, held in parts.items()}
+        name: {part: _of_clusters(held, names) for part, held in parts.items()}
         for name, parts in counts.items()
     }
     clusters = len({names[id] for id in about})
@@ -156,7 +155,7 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
     return found
 
 
-def _clustered(counts: Mapping[str, Sequence[int]], names: Mapping[str, str]) -> ClusterCounts:
+def _of_clusters(counts: Mapping[str, Sequence[int]], names: Mapping[str, str]) -> ClusterCounts:
     """Return the counts of clusters, from those of what they are about."""
     totals: dict[str, list[int]] = {}
     for id, (ones, size) in counts.items():
@@ -183,7 +182,7 @@ def _of_file(
     names = reader.names(dict.fromkeys(columns_in_file(path))) if reader.columns else {}
     columns = {ours: theirs for ours, theirs in names.items() if ours in COLUMNS}
     for row in open_answer_file(path, columns, known=known).rows:
-        bad = [BadValue("correct", why) for why in row.problems if _about_verdict(why)]
+        bad = [("correct", why) for why in row.problems if _about_verdict(why)]
         own = reader.own_fields(row.own, names, None, bad)
         if row.human is not None:
             own = own._replace(right=row.human)

@@ -36,26 +36,31 @@ HOPELESS = 100
 ARRAY = "a JSON array, expected an object on each line: jq -c '.[]' LOG writes it so"
 
 
-class WatchState(msgspec.Struct):
-    """What a watch knows after the answers that it read: small, and of the same size for ever."""
+class ReadSoFar(msgspec.Struct):
+    """What was read of a log, and what could not be: a summary has all of it."""
 
-    about: str
-    place: LogPlace = msgspec.field(default_factory=LogPlace)
     answers: Whole = 0
     repeated: Whole = 0
     without_id: Whole = 0
     unplaced: Whole = 0
     labels: Whole = 0
-    repeated_labels: Whole = 0
     labels_of_declined: Whole = 0
     labels_of_unknown: Whole = 0
-    labeled: Whole = 0
+    repeated_labels: Whole = 0
     lines: Whole = 0
     bad_lines: Whole = 0
     first_bad: str = ""
     bad_values: dict[str, Whole] = msgspec.field(default_factory=dict)
     first_bad_value: str = ""
     unread: dict[str, Whole] = msgspec.field(default_factory=dict)
+
+
+class WatchState(ReadSoFar, kw_only=True):
+    """What a watch knows after the answers that it read: small, and of the same size for ever."""
+
+    about: str
+    place: LogPlace = msgspec.field(default_factory=LogPlace)
+    labeled: Whole = 0
     counts: Counts = msgspec.field(default_factory=dict)
     changes: dict[str, AlarmState] = msgspec.field(default_factory=dict)
     alarms: list[dict[str, Any]] = msgspec.field(default_factory=list)
@@ -159,7 +164,7 @@ class Watching:
                 f"settings or by another reader than {SIGNATURE}: give another name, or remove it "
                 "to begin anew"
             )
-        self.state = state or WatchState(about)
+        self.state = state or WatchState(about=about)
         try:
             self.recent = RecentAnswers(self.state.remembered)
         except ValueError:
@@ -168,6 +173,7 @@ class Watching:
         self.changes = [self._watched(*one, each / 2) for one in bounds]
         # of this call; the state has those of all
         self.new_alarms = self.new_answers = self.new_without_part = 0
+        self.good_before, self.bad_before = self.good, self.state.bad_lines
 
     def _watched(self, rate: str, change: Change, bound: Bound, alpha: float) -> WatchedChange:
         """Return the alarm on a change: half of its share is the baseline's, half the alarm's."""
@@ -327,7 +333,8 @@ class Watching:
     def hopeless(self) -> InputError:
         """Return the message about a log of which no line can be used."""
         return InputError(
-            f"{self.log}: none of the first {self.state.bad_lines:,} lines is an answer: "
+            f"{self.log}: none of the {'new' if self.good else 'first'} "
+            f"{self.state.bad_lines - self.bad_before:,} lines is an answer: "
             f"{self.state.first_bad}; expected one object of JSON on each line, with question and "
             "answer, or stance (name your fields with --columns answer=YOURS)"
         )

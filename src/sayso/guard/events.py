@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 from sayso.guard.baseline import Baseline, Counts
-from sayso.guard.changes import WITHIN, RaisedAlarm, WatchedChange, Watching
+from sayso.guard.changes import WITHIN, RaisedAlarm, ReadSoFar, WatchedChange, Watching
 from sayso.guard.history import WatchPage
 from sayso.guard.late_labels import REMEMBERED
 from sayso.guard.log_answers import RATES
@@ -184,20 +185,7 @@ def summary_event(watching: Watching) -> dict[str, Any]:
         "event": "summary",
         "log": line(str(watching.log), 200),
         "against": watching.baseline.source,
-        "answers": state.answers,
-        "repeated": state.repeated,
-        "without_id": state.without_id,
-        "unplaced": state.unplaced,
-        "labels": state.labels,
-        "labels_of_declined": state.labels_of_declined,
-        "labels_of_unknown": state.labels_of_unknown,
-        "repeated_labels": state.repeated_labels,
-        "lines": state.lines,
-        "bad_lines": state.bad_lines,
-        "first_bad": state.first_bad,
-        "bad_values": dict(state.bad_values),
-        "first_bad_value": state.first_bad_value,
-        "unread": dict(state.unread),
+        **{name: copy(getattr(state, name)) for name in ReadSoFar.__struct_fields__},
         "alpha": watching.options.alpha,
         "rates": rates,
         "J": {"log": _gap(state.counts), "baseline": _gap(watching.baseline.counts)},

@@ -56,14 +56,14 @@ COMPARED = (
 BY_RULES = "rules"
 
 
-class Withdrawal(msgspec.Struct, frozen=True):
+class Withdrawal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """When a promise was withdrawn, and why."""
 
     when: str
     why: str
 
 
-class GuardFile(msgspec.Struct, frozen=True, kw_only=True):
+class GuardFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``guard.json``: an answer is given where its score is at most ``limit``.
 
     ``needs`` is the evidence that the score takes, ``meaning`` who compares texts for it, and

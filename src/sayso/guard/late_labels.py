@@ -71,5 +71,6 @@ class RecentAnswers:
 
 
 def _key(id: object) -> int:
-    text = str(id).encode("utf-8", "surrogatepass")
+    whole = isinstance(id, float) and id.is_integer()  # a table writes 1 as 1.0
+    text = (f"{id:.0f}" if whole else str(id)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")

@@ -83,11 +83,8 @@ def log_columns(columns: str | Mapping[str, str]) -> dict[str, str]:
     return columns_of(columns, (*COLUMNS, *LOG_FIELDS))
 
 
-class BadValue(NamedTuple):
-    """A value that cannot be read: of which field, and what stands there."""
-
-    field: str
-    why: str
+#: a value that cannot be read: of which field, and what stands there
+BadValue = tuple[str, str]
 
 
 class Seen(NamedTuple):
@@ -228,7 +225,7 @@ class AnswerReader:
     def of_row(self, row: AnswerRow, own: OwnFields, bad: list[BadValue]) -> Seen:
         """Return what a row counts as; ``own`` is what it says itself."""
         bad += [
-            BadValue(field, why)
+            (field, why)
             for why in row.problems
             for field in (*READ_FIELDS, *(SCORED_FIELDS if self.guard is not None else ()))
             if why.startswith(f"{field} is ")
@@ -298,12 +295,12 @@ def _verdict(human: object, label: object, bad: list[BadValue]) -> float | None:
     else:
         read = person_verdict(label, problems, "label")
         right = read if right is None else right
-    bad += [BadValue(why.partition(" ")[0].rstrip(":"), why) for why in problems]
+    bad += [(why.partition(" ")[0].rstrip(":"), why) for why in problems]
     return right
 
 
 def _bad_value(field: str, value: object, expected: str) -> BadValue:
-    return BadValue(field, f"{field} is {str(value)[:40]!r}, expected {expected}")
+    return (field, f"{field} is {str(value)[:40]!r}, expected {expected}")
 
 
 def hour_of(time: object) -> str | None:

@@ -250,7 +250,8 @@ class _Loop:
                 self._take(self.source.take_rest())
             else:
                 self.tell("the last line is incomplete: it is left for the next time")
-        if self.watching.state.bad_lines and not self.watching.good:
+        bad = self.watching.state.bad_lines > self.watching.bad_before
+        if bad and self.watching.good == self.watching.good_before:
             raise self.watching.hopeless()
         if self.source.ended and not self.watching.state.lines:
             raise InputError(f"{self.watching.log} is empty: expected an answer on each line")
