@@ -185,7 +185,7 @@ class AnswerReader:
                 outcomes["error"] = error
             return Seen(outcomes, bad=tuple(bad), labeled=own.right is not None)
         if own.right is None and not (isinstance(label, str) and label in LABELS):
-            raise InputError(f"{EMPTY_LINE}{f' ({bad[0].why})' if bad else ''}")
+            raise InputError(f"{EMPTY_LINE}{f' ({bad[0][1]})' if bad else ''}")
         error = answer_error(None, own.right)
         outcomes = {} if error is None else {"error": error}
         return Seen(outcomes, bad=tuple(bad), labeled=error is not None, answers=False)
