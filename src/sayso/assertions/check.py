@@ -490,7 +490,7 @@ def declared_pairs(plan: Protocol, sides: tuple[ComparedRun, ComparedRun]) -> De
 # ---- the same answers in two runs
 
 
-class _Row(msgspec.Struct, frozen=True):
+class _StoredRow(msgspec.Struct, frozen=True):
     """What a row of answers, verdicts or scores is of, and what it says."""
 
     id: str = ""
@@ -521,7 +521,7 @@ def same_answers(base: RunFolder, new: RunFolder, number: Estimate) -> bool:
         if (number.name == "p_known" and stage != PROBES) or others & {*stage.split("-")}:
             continue
         rows = [
-            [msgspec.structs.replace(one, id="", target="") for one in run.iter(table, _Row)]
+            [msgspec.structs.replace(one, id="", target="") for one in run.iter(table, _StoredRow)]
             for run in (base, new)
             if run.has(table)
         ]
@@ -547,7 +547,7 @@ def facts_of_the_run(job: FolderRun, manifest: Manifest) -> Iterator[Estimate]:
         stage = table.partition("/")[2]
         if stage.endswith(SPANS):
             continue
-        verdicts = job.folder.read(table, _Row)
+        verdicts = job.folder.read(table, _StoredRow)
         left = _without_row(job.folder, stage, {one.target for one in verdicts})
         unread = left + sum(one.problem is not None for one in verdicts)
         judged = left + len(verdicts)
@@ -571,7 +571,7 @@ def _without_row(folder: RunFolder, stage: str, judged: Collection[str]) -> int:
     table = f"generations/{stage}"
     if stage.endswith("draws") or not folder.has(table):
         return 0
-    return sum(one.id not in judged for one in folder.iter(table, _Row))
+    return sum(one.id not in judged for one in folder.iter(table, _StoredRow))
 
 
 def _share(name: str, count: int, of: int, **where: str) -> Estimate:
