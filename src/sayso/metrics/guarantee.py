@@ -89,7 +89,8 @@ class RiskLevels(NamedTuple):
     def p(self, place: int, alpha: float) -> float:
         """Return the p-value of a risk above alpha at a limit."""
         if self.totals:
-            return clusters_p(*self.totals[place], self.most, alpha)
+            kept, wrong, clusters = self.totals[place]
+            return clusters_p(kept, wrong, clusters, self.most, alpha)
         return risk_p(int(self.answered[place]), int(self.wrong[place]), alpha)
 
     def worth(self, place: int) -> float:
