@@ -300,6 +300,46 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
         assert store.left_out("short") == (1, 0)
 
 
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ("renamed", "it has no column content, but 'Content'"),
+        ("sorted", "line 2: its question is that of another item"),
+        ("shifted", "line 2: its text is that of another item"),
+    ],
+)
+def test_a_sheet_whose_columns_no_longer_fit_its_items_is_refused(
+    run: Path, tmp_path: Path, changed: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else labels would say "cannot tell" of every answer, or be of the answers of other rows."""
+    sheet = tmp_path / "ada.csv"
+    command = ["label", str(run), "--kind", "answer", "--n", "12", "--annotator", "Ada"]
+    assert execute([*command, "--sheet", str(sheet)]) == 0
+    rows = [row | {"stance": "committed", "content": "correct"} for row in rows_of(sheet)]
+    kept = ["question", "gold", "text", "stance", "content"]
+    if changed == "renamed":
+        rows = [{name.replace("con", "Con"): cell for name, cell in row.items()} for row in rows]
+    elif changed == "sorted":
+        by_text = sorted(rows, key=lambda row: row["question"], reverse=True)
+        rows = [
+            row | {name: one[name] for name in kept} for row, one in zip(rows, by_text, strict=True)
+        ]
+    else:
+        texts = [row["text"] for row in rows]
+        rows = [row | {"text": text} for row, text in zip(rows, texts[1:] + texts[:1], strict=True)]
+    with sheet.open("w", encoding="utf-8", newline="") as lines:
+        table = csv.DictWriter(lines, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    capsys.readouterr()
+    assert execute(["label", str(run), "--import", str(sheet)]) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.count("\n") == 1
+    with LabelStore.open(run) as store:
+        assert store.labels() == []
+
+
 @pytest.mark.parametrize(("make", "kind"), [(claims_run, "claim"), (pairs_run, "pair")])
 def test_labels_of_other_kinds_go_out_and_in(  # type: ignore[no-untyped-def]
     tmp_path: Path, make, kind: str, capsys: pytest.CaptureFixture[str]

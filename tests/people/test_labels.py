@@ -32,7 +32,6 @@ from sayso.people.labels import (
     PersonLabel,
     Placed,
     check_annotator,
-    is_said,
     label_row,
     merge_labels,
     pair_of,
@@ -86,7 +85,6 @@ def test_a_label_is_a_verdict_on_the_same_target_as_the_judges() -> None:
     assert verdict_of_person(claim, "Ada", {"label": "not supported"}).label == "NS"
     sure = verdict_of_person(item(1, "sureness"), "Ada", {"number": "0.7"})
     assert (sure.label, sure.number) == ("assertion", 0.7)
-    assert is_said({"number": 0})
     skipped = verdict_of_person(item(1), "Ada", {"skipped": "unreadable"})
     assert skipped == Verdict("g1", "q1", "person:Ada", problem="skipped")
 

@@ -44,7 +44,7 @@ from sayso.people.items import (
     of_other_texts,
     shown_items,
 )
-from sayso.people.joined import cannot_tell, joined_verdict
+from sayso.people.joined import cannot_tell, joined_verdict, voiced
 from sayso.people.labels import (
     CODES,
     KINDS,
@@ -59,7 +59,7 @@ from sayso.people.labels import (
     stored_labels,
 )
 from sayso.protocols.pool import clusters_of
-from sayso.records import Estimate, InputError, Question, Results, Slice, Verdict, part_of, slice_of
+from sayso.records import Estimate, InputError, Question, Results, Verdict, part_of, slice_of
 from sayso.report.differences import in_one_phrase
 from sayso.report.notebook import Plotted, estimates_frame, short_repr
 from sayso.report.number_tables import WITH_INTERVAL, Entry, NumberTable, grid
@@ -187,10 +187,6 @@ class RunAgreement(Plotted, msgspec.Struct, frozen=True):
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the shares of each kind of items."""
         return _shares([self]).to_html(_unweighted([self]))
-
-
-def _part_text(where: Slice) -> str:
-    return ", ".join(f"{key}: {value}" for key, value in where)
 
 
 # ---- labels and verdicts, side by side
@@ -442,7 +438,8 @@ def _labels_compared(table: LabeledTable, draws: _Draws, shown: Sequence[ShownIt
     joined = _coded(table.joined, whats[0])
     read = ~np.isnan(judge)
     labeled = read & ~np.all(np.isnan(np.stack(people, axis=1)), axis=1)
-    decided = labeled & ~np.isnan(joined) & _majorities(table, whats[0])
+    majority = [joined_verdict(row.item, row.said, whats[0].of).majority for row in table.rows]
+    decided = labeled & ~np.isnan(joined) & np.array(majority)
     same = judge == joined
     numbers = [
         draws.share("agreed", decided & same, labeled),
@@ -464,12 +461,6 @@ def _labels_compared(table: LabeledTable, draws: _Draws, shown: Sequence[ShownIt
 
 def _people(table: LabeledTable, what: _What) -> list[Floats]:
     return [_coded(column, what) for column in table.said]
-
-
-def _majorities(table: LabeledTable, what: _What) -> NDArray[np.bool_]:
-    """Tell to which items more than half of their annotators gave the joined label."""
-    majorities = (joined_verdict(row.item, row.said, what.of).majority for row in table.rows)
-    return np.fromiter(majorities, dtype=np.bool_)
 
 
 def _coefficients(table: LabeledTable, what: _What, draws: _Draws) -> Iterator[Estimate]:
@@ -495,17 +486,11 @@ def _doubt(table: LabeledTable, draws: _Draws) -> Iterator[Estimate]:
     """Yield the shares of answers with doubt, and of others, that the judge read as doubt."""
     if table.kind not in READ_KINDS:
         return
-    what = _What("doubt", ("no", "yes"), _voices_doubt)
+    what = _What("doubt", ("committed", "omitted", "doubt"), voiced)
     judge, people = _coded(table.read, what), _coded(table.joined, what)
     read = ~np.isnan(judge)
-    yield draws.share("doubt_found", judge == 1, read & (people == 1))
-    yield draws.share("doubt_invented", judge == 1, read & (people == 0))
-
-
-def _voices_doubt(verdict: Verdict) -> str | None:
-    if verdict.stance is None:
-        return None
-    return "no" if verdict.stance in ("committed", "omitted") else "yes"
+    yield draws.share("doubt_found", judge == 2, read & (people == 2))
+    yield draws.share("doubt_invented", judge == 2, read & (people < 2))
 
 
 def _parts(
@@ -711,7 +696,11 @@ def _kind_tables(kind: KindAgreement) -> list[NumberTable]:
         *(_confusion(numbers, reading) for reading in readings),
         grid(
             "By part",
-            {_part_text(e.where): e for e in numbers.each("agreed") if e.where},
+            {
+                ", ".join(f"{key}: {value}" for key, value in e.where): e
+                for e in numbers.each("agreed")
+                if e.where
+            },
             {"items": "n", "judge agrees": ""},
             lambda e, part: f"{e.n}" if part else e,
         ),

@@ -258,6 +258,7 @@ def labels_of_run(run: Path) -> UsedLabels:
         left_out = {stage: store.left_out(stage) for stage in every}
     verdicts: dict[str, dict[Place, Verdict]] = {}
     chances: dict[str, dict[Place, float]] = {}
+    stages: dict[str, StageLabels] = {}
     for stage, some in by_stage.items():
         by_item: dict[LabeledItem, dict[str, Verdict]] = {}
         for label in some:
@@ -267,10 +268,8 @@ def labels_of_run(run: Path) -> UsedLabels:
             for item, own in by_item.items()
         }
         chances[stage] = _chances(some, strata[stage] or {})
-    folder, stages = source.folder, {}
-    for stage, some in by_stage.items():
         table = f"verdicts/{stage}"
-        judged = folder.iter(table, Verdict) if folder.has(table) else ()
+        judged = source.folder.iter(table, Verdict) if source.folder.has(table) else ()
         there = {(one.target, one.asked) for one in judged}
         lost = {one.item for one in some if _judged(one.item) not in there}
         stages[stage] = StageLabels(

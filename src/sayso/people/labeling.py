@@ -33,6 +33,7 @@ from sayso.people.items import (
 )
 from sayso.people.labels import (
     COLUMNS,
+    FIELDS,
     ITEM,
     LONGEST_REASON,
     Kind,
@@ -452,6 +453,13 @@ def import_labels(
     Raises InputError for a label on an item that the run does not have.
     """
     read = read_labels(place, annotator=annotator, known=store.annotators())
+    columns = {name for row in read.rows for name in row}
+    lacking = {name for one in read.labels for name in FIELDS.get(one.kind, ())} - columns
+    if lacking and (strange := sorted(columns.difference(COLUMNS, *TEXTS.values()))):
+        raise InputError(
+            f"--import {place}: it has no column {min(lacking)}, but {line(strange[0], 60)!r}: "
+            "call the columns as the sheet does"
+        )
     source = label_source(run, ALL)
     known: dict[tuple[str, str], set[LabeledItem]] = {}
     now: dict[LabeledItem, ShownItem] = {}
@@ -471,6 +479,7 @@ def import_labels(
                 f"{line_of}: {line(label.verdict.target, 60)} has another text in {run} than the "
                 "one that was labeled: remove the row, and label it again"
             )
+    _check_order(read, now)
     questions = {q.id: q for q in source.folder.iter("questions", Question)}
     labels = [
         msgspec.structs.replace(
@@ -481,3 +490,22 @@ def import_labels(
         for one in read.labels
     ]
     return read, merge_labels(store, labels)
+
+
+def _check_order(read: ReadLabels, now: Mapping[LabeledItem, ShownItem]) -> None:
+    """Refuse rows with the text of another item: some columns of the sheet were sorted alone."""
+    texts = {one.item: _texts(now[one.item]) for one in read.labels}
+    others = {(name, _words(text)) for own in texts.values() for name, text in own.items()}
+    for label, line_of, row in zip(read.labels, read.places, read.rows, strict=True):
+        for name in ("question", "claim", "text", "marked"):
+            said = _words(row.get(name))
+            if said not in ("", _words(texts[label.item][name])) and (name, said) in others:
+                raise InputError(
+                    f"{line_of}: its {name} is that of another item than its target: were some "
+                    "columns sorted without the others? --sheet writes them anew"
+                )
+
+
+def _words(cell: object) -> str:
+    """Return a cell as it reads, whatever a spreadsheet does to spaces and to a first quote."""
+    return " ".join(str(cell or "").lstrip("'").split())

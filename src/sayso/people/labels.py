@@ -227,11 +227,6 @@ def _share(value: object) -> float:
     return number
 
 
-def is_said(row: Mapping[str, object]) -> bool:
-    """Tell whether a row of a file says anything: a sheet has rows that nobody labeled yet."""
-    return any(_text(row.get(name)) for name in SAID)
-
-
 # ---- the design: which items, with which probability
 
 
@@ -590,7 +585,7 @@ class LabelStore:
         that labeled nothing: a name that was mistyped keeps no item from being labeled.
         """
         with self._writing(labels=False):
-            mine = self._places_of(design.id, annotator)
+            mine = self.assigned(design.id, annotator)
             total = self._db.execute(
                 "SELECT count(*) FROM places WHERE design=?", (design.id,)
             ).fetchone()[0]
@@ -646,14 +641,11 @@ class LabelStore:
         """Return the places that an annotator has of a design."""
         self._check_place()
         with _sqlite_errors(self.path):
-            return self._places_of(design, annotator)
-
-    def _places_of(self, design: str, annotator: str) -> list[int]:
-        rows = self._db.execute(
-            "SELECT place FROM assigned JOIN places USING (design, place) WHERE design=? AND "
-            "annotator=? ORDER BY place",
-            (design, annotator),
-        )
+            rows = self._db.execute(
+                "SELECT place FROM assigned JOIN places USING (design, place) WHERE design=? AND "
+                "annotator=? ORDER BY place",
+                (design, annotator),
+            ).fetchall()
         return [place for (place,) in rows]
 
     def _placed(self, row: Sequence[object]) -> Placed:
@@ -866,12 +858,13 @@ def read_labels(
         raise InputError(f"{name}: expected a file ending in {', '.join(ENDINGS)}")
     found: dict[tuple[str, LabeledItem], PersonLabel] = {}
     lines: dict[tuple[str, LabeledItem], str] = {}
+    rows: dict[tuple[str, LabeledItem], Mapping[str, Any]] = {}
     empty, names = [], dict.fromkeys(known)
     word = "line" if place.suffix.lower() in (".csv", ".tsv", ".jsonl") else "row"
     table = list(read_table(place))
     saved = datetime.fromtimestamp(min(place.stat().st_mtime, time()), UTC).isoformat()
     for number, row in table:
-        if not is_said(row):
+        if not any(_text(row.get(column)) for column in SAID):  # nobody labeled it yet
             empty.append(number)
             continue
         try:
@@ -882,16 +875,17 @@ def read_labels(
                 raise InputError("the same item has another label further up")
         except InputError as error:
             raise InputError(f"{name} {word} {number}: {error}") from None
-        found[key] = label
+        found[key], rows[key] = label, row
         lines[key] = f"{name} {word} {number}"
-    return ReadLabels(list(found.values()), list(lines.values()), empty, word)
+    return ReadLabels(list(found.values()), list(lines.values()), list(rows.values()), empty, word)
 
 
 class ReadLabels(NamedTuple):
-    """The labels of a file, where each stands, and which rows (``word``: lines) have none."""
+    """The labels of a file, where each stands, its row, and which (``word``: lines) have none."""
 
     labels: list[PersonLabel]
     places: list[str]
+    rows: list[Mapping[str, Any]]
     empty: list[int]
     word: str
 

@@ -29,10 +29,7 @@ from sayso.records import Slice, Verdict
 from sayso.storage.run_folder import RunFolder
 
 #: why labels correct nothing whose draws cannot be weighed against each other
-SEVERAL_DRAWS = (
-    "undefined: labels are of several draws, and this run does not store the groups of all (a copy "
-    "of labels.sqlite has them)"
-)
+SEVERAL_DRAWS = "undefined: labels are of several draws, not all of which this run stores"
 
 
 def pair_target(target: str, sample: int) -> str:
