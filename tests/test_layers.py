@@ -591,7 +591,7 @@ BUDGET = {
     "report": 4_341,
     "cli": 3_671,
     "wikidata": 4_496,
-    "people": 3_862,
+    "people": 3_864,
     "guard": 3_874,
     "score_files": 2_975,
     "studies": 2_245,

@@ -573,6 +573,16 @@ def test_rows_without_a_label_are_counted_and_two_labels_refused(tmp_path: Path)
     assert [one.annotator for one in read_labels(place, known=["BO"]).labels] == ["Ada", "BO"]
 
 
+@pytest.mark.parametrize(
+    "make", [Path.mkdir, os.mkfifo, lambda place: place.symlink_to("/dev/zero")]
+)
+def test_only_files_are_imported(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    """A pipe would be waited for, and a device read without end."""
+    make(place := tmp_path / "labels.csv")
+    with pytest.raises(InputError, match="expected a file of labels"):
+        read_labels(place)
+
+
 def test_codes_have_words() -> None:
     assert all(len(set(words.values())) == len(words) for words in CODES.values())
 

@@ -856,6 +856,8 @@ def read_labels(
     name = f"{flag} {place}"
     if suffix_of(place) not in (*ENDINGS, ".json", ".parquet"):
         raise InputError(f"{name}: expected a file ending in {', '.join(ENDINGS)}")
+    if place.exists() and not place.is_file():
+        raise InputError(f"{name} is a folder, a pipe or a device: expected a file of labels")
     found: dict[tuple[str, LabeledItem], PersonLabel] = {}
     lines: dict[tuple[str, LabeledItem], str] = {}
     rows: dict[tuple[str, LabeledItem], Mapping[str, Any]] = {}
