@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,7 +113,7 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
         seen = _of_run(against, method, reader, asked)
     else:
         seen = _of_file(against, reader, asked)
-    counts: dict[str, dict[str, dict[str, list[int]]]] = {}
+    counts: dict[tuple[str, str, str], list[int]] = {}
     about: set[str] = set()
     unread: Counter[str] = Counter()
     bad: Counter[str] = Counter()
@@ -130,8 +130,7 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
         about.add(id)
         unread[one.unread or ""] += 1
         for name, outcome in one.outcomes.items():
-            parts = counts.setdefault(name, {})
-            total = parts.setdefault(one.part, {}).setdefault(id, [0, 0])
+            total = counts.setdefault((name, one.part, id), [0, 0])
             total[0] += outcome
             total[1] += 1
     del unread[""]
@@ -145,24 +144,23 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
         for field, number in bad.most_common()
     ]
     names = cluster_names(asked.values())
+    joined: dict[str, dict[str, dict[str, list[int]]]] = {}
+    for (name, part, id), (ones, size) in counts.items():
+        parts = joined.setdefault(name, {})
+        total = parts.setdefault(part, {}).setdefault(names[id], [0, 0])
+        total[0] += ones
+        total[1] += size
     rates = {
-        name: {part: _of_clusters(held, names) for part, held in parts.items()}
-        for name, parts in counts.items()
+        name: {
+            part: ClusterCounts(*np.array([*held.values()], dtype=np.int64).T)
+            for part, held in parts.items()
+        }
+        for name, parts in joined.items()
     }
     clusters = len({names[id] for id in about})
     found = Baseline(line(str(against), 200), answers, clusters, rates, notices)
     _check_parts(found, reader.by)
     return found
-
-
-def _of_clusters(counts: Mapping[str, Sequence[int]], names: Mapping[str, str]) -> ClusterCounts:
-    """Return the counts of clusters, from those of what they are about."""
-    totals: dict[str, list[int]] = {}
-    for id, (ones, size) in counts.items():
-        total = totals.setdefault(names[id], [0, 0])
-        total[0] += ones
-        total[1] += size
-    return ClusterCounts(*np.array([*totals.values()], dtype=np.int64).T)
 
 
 def _check_parts(baseline: Baseline, by: str) -> None:

@@ -58,6 +58,8 @@ class GrowingLog:
     def __init__(self, path: Path, place: LogPlace | None = None) -> None:
         self.path = path
         self.ended = False
+        #: what stands behind the last complete line
+        self.rest = b""
         #: number of the first line that was returned last
         self.first = 1
         #: files that replaced the one that is read first
@@ -101,7 +103,7 @@ class GrowingLog:
     def _begin(self, offset: int, lines: int) -> None:
         """Read on from an offset of the open file."""
         self._place = LogPlace(offset, lines)
-        self._rest, self._dropped = b"", 0
+        self.rest, self._dropped = b"", 0
         if not self.streams:
             self._file.seek(offset)
 
@@ -164,14 +166,9 @@ class GrowingLog:
 
     # ---- lines
 
-    @property
-    def rest(self) -> bytes:
-        """What stands behind the last complete line."""
-        return self._rest
-
     def take_rest(self) -> list[bytes | None]:
         """Return what stands behind the last complete line, as a line; nothing if nothing does."""
-        return self._take(b"", whole=True) if self._rest or self._dropped else []
+        return self._take(b"", whole=True) if self.rest or self._dropped else []
 
     def lines(self) -> list[bytes | None]:
         """Return complete lines that were not returned yet; a part of them, if there are many.
@@ -198,7 +195,7 @@ class GrowingLog:
 
     def _take(self, piece: bytes, *, whole: bool = False) -> list[bytes | None]:
         """Return the complete lines with what was read; ``whole``: the rest is one as well."""
-        data = self._rest + piece
+        data = self.rest + piece
         lines: list[bytes | None] = [*data.split(b"\n")]
         rest = b"" if whole else lines.pop() or b""
         if lines:
@@ -212,7 +209,7 @@ class GrowingLog:
         if len(rest) > LONGEST_LINE:
             self._dropped += len(rest)
             rest = b""
-        self._rest = rest
+        self.rest = rest
         return lines
 
 

@@ -392,12 +392,8 @@ class Guard:
         ]
         if any(len(lists) != len(draws) for lists in each):
             return "sample_logprobs and sample_entropies need one list for each sample"
-        case = evidence.Case(
-            question,
-            Request(messages=(Message("user", question),)),
-            answer,
-            draws,
-        )
+        request = Request(messages=(Message("user", question),))
+        case = evidence.Case(question, request, answer, draws)
         case.arrays.update(_there(own))
         for kept, *values in zip(case.draw_arrays, *each, strict=True):
             kept.update(_there(values))

@@ -345,14 +345,14 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
         table = stack.enter_context(FloatColumns(column_names([*values], judges)))
         board = _board_of_file(table, rows, values, correct, decides, chosen.seed)
         columns = {**values, TEXT_ONLY: table.column(TEXT_ONLY)}
+    words = [math.nan if row.answer is None else len(row.answer.split()) for row in rows]
     counts = [len(row.samples) for row in rows]
     meaning = "" if stored else tools.nli
     asked = [asked_about(row) for row in rows]
     clusters = cluster_names({q.id: q for q in asked}.values())
-    notices = [*opened.notices, *tools.notices]
     return _kept(
         LabeledAnswers(
-            {LENGTH: table_words(rows), **columns},
+            {LENGTH: np.array(words, dtype=np.float64), **columns},
             1 - correct,
             _texts(path, rows, chosen.texts),
             codes(np.array([clusters[q.id] for q in asked], dtype=np.str_)),
@@ -365,7 +365,7 @@ def _of_file(path: Path, chosen: Selection) -> LabeledAnswers:
             f"labels:{decides}|{tools.signature}".rstrip("|"),
             meaning,
             (min(counts), max(counts)) if max(counts) else None,
-            notices,
+            [*opened.notices, *tools.notices],
         ),
         why,
     )
@@ -552,11 +552,6 @@ def _stance(row: AnswerRow) -> str | None:
     if own in STANCES or row.answer is None:
         return own if own in STANCES else None
     return judge_rules(row.question, NO_VALUE, row.answer).stance
-
-
-def table_words(rows: Sequence[AnswerRow]) -> Floats:
-    """Return how many words each answer has, NaN for none."""
-    return np.array([math.nan if row.answer is None else len(row.answer.split()) for row in rows])
 
 
 def _texts(path: Path, rows: Sequence[AnswerRow], column: str) -> NDArray[np.int64]:
