@@ -592,7 +592,7 @@ BUDGET = {
     "cli": 3_671,
     "wikidata": 4_496,
     "people": 3_864,
-    "guard": 3_874,
+    "guard": 3_861,
     "score_files": 2_975,
     "studies": 2_245,
     "scores": 3_122,

@@ -109,10 +109,11 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
     ``method`` is the prompting method of the run's answers; by default its first.
     """
     asked: dict[str, Question] = {}
-    if against.is_dir():
-        seen = _of_run(against, method, reader, asked)
-    else:
-        seen = _of_file(against, reader, asked)
+    seen = (
+        _of_run(against, method, reader, asked)
+        if against.is_dir()
+        else _of_file(against, reader, asked)
+    )
     counts: dict[tuple[str, str, str], list[int]] = {}
     about: set[str] = set()
     unread: Counter[str] = Counter()
@@ -146,8 +147,7 @@ def read_baseline(against: Path, method: str, reader: AnswerReader) -> Baseline:
     names = cluster_names(asked.values())
     joined: dict[str, dict[str, dict[str, list[int]]]] = {}
     for (name, part, id), (ones, size) in counts.items():
-        parts = joined.setdefault(name, {})
-        total = parts.setdefault(part, {}).setdefault(names[id], [0, 0])
+        total = joined.setdefault(name, {}).setdefault(part, {}).setdefault(names[id], [0, 0])
         total[0] += ones
         total[1] += size
     rates = {

@@ -118,8 +118,9 @@ class GrowingLog:
             return LogPlace(lines=self._place.lines)
         if not self._place.offset and self._earlier is not None:
             about = os.fstat(self._file.fileno())
-            changes = {"next": f"{about.st_ino}", "written": about.st_mtime_ns}
-            return msgspec.structs.replace(self._earlier, **changes)
+            return msgspec.structs.replace(
+                self._earlier, next=f"{about.st_ino}", written=about.st_mtime_ns
+            )
         position = self._file.tell()
         mark = _digest(self._before(self._file, self._place.offset))
         self._file.seek(position)
