@@ -585,7 +585,7 @@ BUDGET = {
     "judges": 17_158,
     "engines": 12_561,
     "train": 6_782,
-    "metrics": 9_470,
+    "metrics": 9_464,
     "runs": 7_066,
     "datasets": 5_894,
     "report": 4_341,

@@ -45,7 +45,7 @@ def test_clusters_are_counted_by_how_many_of_their_answers_a_limit_lets_through(
     assert levels.answered.tolist() == [2, 4, 6, 7]
     assert levels.wrong.tolist() == [2, 3, 3, 3]
     assert (levels.units, levels.clusters, levels.most, levels.full) == (7, 4, 3, 2)
-    assert levels.p(3, 0.5) == metrics.clusters_p([1, 2, 3], [0, 0, 3], [2, 1, 1], 3, 0.5)
+    assert levels.p(3, 0.5) == metrics.clusters_p([[1, 2, 3], [0, 0, 3], [2, 1, 1]], 3, 0.5)
     score, wrong = np.repeat(np.arange(300.0), 2), np.tile([0, 1], 300)
     assert len(metrics.risk_levels(score, wrong, clusters=score).limit) == 100
     alone = metrics.risk_levels(score, wrong, clusters=np.arange(600))
@@ -53,16 +53,18 @@ def test_clusters_are_counted_by_how_many_of_their_answers_a_limit_lets_through(
 
 
 def test_the_p_value_of_clusters_reckons_with_one_that_is_wrong_as_a_whole() -> None:
-    assert metrics.clusters_p([1], [0], [79], 1, 0.05) == pytest.approx(0.033719, abs=1e-6)
+    assert metrics.clusters_p([[1], [0], [79]], 1, 0.05) == pytest.approx(0.033719, abs=1e-6)
     # answers about one thing say as little as one, and a large thing that was missed weighs more
-    assert metrics.clusters_p([4], [0], [79], 4, 0.05) == pytest.approx(0.033719, abs=1e-6)
-    assert metrics.clusters_p([1], [0], [79], 11, 0.05) == 1.0
-    assert metrics.clusters_p([1, 7], [1, 0], [1, 1], 7, 0.05) == 1.0  # more than the risk itself
-    assert metrics.clusters_p([], [], [], 1, 0.05) == 1.0
+    assert metrics.clusters_p([[4], [0], [79]], 4, 0.05) == pytest.approx(0.033719, abs=1e-6)
+    assert metrics.clusters_p([[1], [0], [79]], 11, 0.05) == 1.0
+    assert metrics.clusters_p([[1, 7], [1, 0], [1, 1]], 7, 0.05) == 1.0  # more than the risk itself
+    assert metrics.clusters_p([[], [], []], 1, 0.05) == 1.0
     for wrong in range(6):  # never below the exact one of single answers
         exact = metrics.risk_p(200, wrong, 0.05)
         assert (
-            exact <= metrics.clusters_p([1, 1], [0, 1], [200 - wrong, wrong], 1, 0.05) <= 3 * exact
+            exact
+            <= metrics.clusters_p([[1, 1], [0, 1], [200 - wrong, wrong]], 1, 0.05)
+            <= 3 * exact
         )
 
 

@@ -88,16 +88,13 @@ class RiskLevels(NamedTuple):
 
     def p(self, place: int, alpha: float) -> float:
         """Return the p-value of a risk above alpha at a limit."""
-        if self.totals:
-            kept, wrong, clusters = self.totals[place]
-            return clusters_p(kept, wrong, clusters, self.most, alpha)
-        return risk_p(int(self.answered[place]), int(self.wrong[place]), alpha)
+        if not self.totals:
+            return risk_p(int(self.answered[place]), int(self.wrong[place]), alpha)
+        return clusters_p(self.totals[place], self.most, alpha)
 
     def worth(self, place: int) -> float:
         """Return how many answered units of one cluster each those of a limit are worth."""
-        if not self.totals:
-            return float(self.answered[place])
-        size, _, clusters = self.totals[place]
+        size, _, clusters = self.totals[place] if self.totals else ([1], 0, self.answered[place])
         return effective_number(np.repeat(size, clusters))
 
 
@@ -178,10 +175,8 @@ def risk_p(answered: int, wrong: int, alpha: float) -> float:
     return beta_cdf(1 - alpha, answered - wrong, wrong + 1)
 
 
-def clusters_p(
-    answered: ArrayLike, wrong: ArrayLike, clusters: ArrayLike, most: int, alpha: float
-) -> float:
-    """Return the p-value of a risk above alpha, of ``clusters`` (g,) with so many units each.
+def clusters_p(totals: ArrayLike, most: int, alpha: float) -> float:
+    """Return the p-value of a risk above alpha at a limit with these :class:`RiskLevels.totals`.
 
     A cluster with m answered units of which w are wrong has the excess x = w - alpha m, whose mean
     is 0 where the risk is alpha. By empirical likelihood (Owen 2001, section 2) the mean is 0 with
@@ -194,9 +189,8 @@ def clusters_p(
     ``benchmarks/guard/guarantee.py``. 79 clusters of one, none wrong, at alpha .05: the other one
     has weight 1/80, so p = Phi(-sqrt(2 (79 log(.9875 / .95) + log(.0125 / .05)))) = .0337.
     """
-    m, w = np.asarray(answered, dtype=np.float64), np.asarray(wrong, dtype=np.float64)
-    excess = np.append(w - alpha * m, (1 - alpha) * most)
-    number = np.append(np.asarray(clusters, dtype=np.float64), 1.0)
+    m, w, clusters = np.asarray(totals, dtype=np.float64)
+    excess, number = np.append(w - alpha * m, (1 - alpha) * most), np.append(clusters, 1.0)
     if excess @ number >= 0:
         return 1.0
     low, high = -1 / excess.max(), 0.0

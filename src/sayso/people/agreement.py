@@ -44,7 +44,7 @@ from sayso.people.items import (
     of_other_texts,
     shown_items,
 )
-from sayso.people.joined import cannot_tell, joined_verdict, voiced
+from sayso.people.joined import cannot_tell, joined_verdict, said_doubt
 from sayso.people.labels import (
     CODES,
     KINDS,
@@ -486,7 +486,7 @@ def _doubt(table: LabeledTable, draws: _Draws) -> Iterator[Estimate]:
     """Yield the shares of answers with doubt, and of others, that the judge read as doubt."""
     if table.kind not in READ_KINDS:
         return
-    what = _What("doubt", ("committed", "omitted", "doubt"), voiced)
+    what = _What("doubt", ("committed", "omitted", "doubt"), said_doubt)
     judge, people = _coded(table.read, what), _coded(table.joined, what)
     read = ~np.isnan(judge)
     yield draws.share("doubt_found", judge == 2, read & (people == 2))

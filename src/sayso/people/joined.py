@@ -56,7 +56,7 @@ def joined_verdict(
         numbers = [v.number for v in left if v.number is not None and 0 <= v.number <= 1]
         mean = sum(numbers) / len(numbers) if numbers else None
         return JoinedVerdict(msgspec.structs.replace(left[0], number=mean), majority=True)
-    readings: list[Reading] = [voiced, *map(attrgetter, ("stance", "content", "label"))]
+    readings: list[Reading] = [said_doubt, *map(attrgetter, ("stance", "content", "label"))]
     for part in readings:
         left = _most(left, part)
     verdict = left[0]
@@ -73,7 +73,7 @@ def _most(verdicts: Sequence[Verdict], read: Reading) -> list[Verdict]:
     return [one for one in verdicts if read(one) == most]
 
 
-def voiced(verdict: Verdict) -> str | None:
+def said_doubt(verdict: Verdict) -> str | None:
     """Return whether an answer states its value, omits it or voices doubt."""
     stance = verdict.stance
     return stance if stance in (None, "committed", "omitted") else "doubt"

@@ -300,16 +300,16 @@ def scores_of(
         for fact, case in zip(block, cases, strict=True):
             case.evidence.setdefault("stated", {})["one_step"] = stated.get(fact.target)
             there = present(case)
-            for name, method in usable.items():
-                lacks = [need for need in method.needs if need not in there]
-                if lacks and name not in SCORES:
-                    why = f"this answer is without {', '.join(lacks)}"
-                    scored[name].append(Score(fact.target, name, None, why))
-            can = {n: m for n, m in usable.items() if n in SCORES or there.issuperset(m.needs)}
-            for name, score in score_one(
-                samples_of(fact.target, case, case.answer or ""), can
-            ).items():
-                scored[name].append(score)
+            lacks = {
+                name: ", ".join(need for need in method.needs if need not in there)
+                for name, method in usable.items()
+                if name not in SCORES and not there.issuperset(method.needs)
+            }
+            can = {name: method for name, method in usable.items() if name not in lacks}
+            found = score_one(samples_of(fact.target, case, case.answer or ""), can)
+            for name, column in scored.items():
+                why = f"this answer is without {lacks.get(name)}"
+                column.append(found.get(name) or Score(fact.target, name, None, why))
     for name, column in scored.items():
         some = any(score.value is not None for score in column)
         scores += column if some else [no_value(name, column)]
