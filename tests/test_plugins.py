@@ -248,6 +248,17 @@ def test_all_scores_are_those_of_sayso(installed: Install) -> None:
     assert both["shouting"] == 1
 
 
+def test_a_broken_score_is_told_before_anything_is_asked(
+    installed: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed("scores", "mine", "other = 1")
+    out = tmp_path / "run"
+    argv = ["run", "selective", "--limit", "1", "--set", "scores=all,mine", "--out", str(out)]
+    assert execute(argv) == 2
+    assert "cannot be imported: AttributeError" in capsys.readouterr().err
+    assert not (out / "generations").exists()
+
+
 @pytest.mark.parametrize("need", ["logprobs", "draws"])
 def test_an_answer_that_lacks_what_a_score_needs_has_no_value(
     need: str, installed: Install, tmp_path: Path

@@ -10,7 +10,7 @@ import contextlib
 import datetime
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ from sayso.assertions.grammar import (
     find_number,
     parse_assertion,
 )
-from sayso.assertions.needed import sampling_error
+from sayso.assertions.needed import sampling_error, unseen_change
 from sayso.harmless import line
 from sayso.metric import FORMS, NOTATIONS, Count, Metric, MetricTable, Positive
 from sayso.metrics.cmfg import THIN
@@ -235,24 +235,27 @@ def _decided(parsed: Sequence[Assertion], targets: Sequence[_Target]) -> Iterato
     facts = [claim.by_nature == OF_THE_RUN for claim in claims]
     wanted = sorted({i for (i, _), fact in zip(meant, facts, strict=True) if not fact})
 
+    declared = [cache(target.declared) for target in targets]
+
     def measured(error: float) -> list[Estimate]:
         with at_level(1 - 2 * error):
             found = {i: {(e.name, e.where): e for e in targets[i].measured()} for i in wanted}
-        return [
+        numbers = [
             number if fact else found[i].get((number.name, number.where), _unmeasured(number))
             for (i, number), fact in zip(meant, facts, strict=True)
         ]
-
-    declared: dict[int, DeclaredNumbers] = {}
+        return [
+            e if claim.by_nature or not (e.low == e.high == e.value == 0)
+            else unseen_change(e, declared[i]().get((e.name, e.where), (None,))[0], error)
+            for e, (i, _), claim in zip(numbers, meant, claims, strict=True)
+        ]  # fmt: skip
 
     def spread(place: int) -> float | None:
         i, number = meant[place]
         target, key = targets[i], (number.name, number.where)
         if key in target.labeled:  # labels, not entities, would settle it
             return None
-        if i not in declared:
-            declared[i] = target.declared()
-        return sampling_error(*declared[i][key]) if key in declared[i] else None
+        return sampling_error(*declared[i]()[key]) if key in declared[i]() else None
 
     for assertion, (i, _), claim, one in zip(
         parsed, meant, claims, decide(claims, measured, spreads=spread), strict=True
@@ -465,7 +468,7 @@ def _differences(
 
         shared = len(names[0] & names[1]) or len(names[0])
         plan = protocol_of(manifest)
-        same = partial(same_answers, sides[0].run.folder, job.folder)
+        same = partial(same_answers, *sides)
         labels = {(e.name, e.where): own for e, own in labeled if own}
         alone = "labels do not correct it" if all(both) else "only one of the runs has labels"
         found = [e for e, _ in labeled]
@@ -508,23 +511,25 @@ class _StoredRow(msgspec.Struct, frozen=True):
     problem: str | None = None
 
 
-def same_answers(base: RunFolder, new: RunFolder, number: Estimate) -> bool:
-    """Tell whether two runs have the same answers, read alike, wherever a number rests on them.
+def same_answers(base: ComparedRun, new: ComparedRun, number: Estimate) -> bool:
+    """Tell whether two runs have the same answers by nature, read alike, where a number has any.
 
-    The name of a model, or its weights, do not say so: it may have been asked in another way.
+    By nature: a model of one identity, which is more than a name, was asked the same, or the probes
+    of one run say what is known in both. That answers are alike by chance says less.
     """
     form, scored = (part_of(number.where, key) for key in ("form", "score"))
+    borrowed = getattr(new.settings, "known_from", "self") not in ("", "self")
+    probes = number.name == "p_known" and borrowed
+    if new.manifest.model_identity.startswith("api:") and not probes:
+        return False
     others = {*FORMS} - {form} if form else set()
     kinds = ("generations", "verdicts", "scores") if scored else ("generations", "verdicts")
-    for table in {one for run in (base, new) for kind in kinds for one in run.tables(kind)}:
+    runs = [one.run.folder for one in (base, new)]
+    for table in {one for run in runs for kind in kinds for one in run.tables(kind)}:
         stage = table.partition("/")[2]
         if (number.name == "p_known" and stage != PROBES) or others & {*stage.split("-")}:
             continue
-        rows = [
-            [msgspec.structs.replace(one, id="", target="") for one in run.iter(table, _StoredRow)]
-            for run in (base, new)
-            if run.has(table)
-        ]
+        rows = [[*run.iter(table, _StoredRow)] for run in runs if run.has(table)]
         shared = set.intersection(*({one.question or one.asked for one in own} for own in rows))
         both = [[one for one in own if (one.question or one.asked) in shared] for own in rows]
         if both[0] != both[-1] or len(rows) < 2 or (any(rows) and not shared):

@@ -282,8 +282,9 @@ def _value_of(name: str, method: Method, samples: Samples) -> float | str:
             raise
         raise InputError(
             f"score {name!r} failed on {samples.target or 'an answer'}: "
-            f"{type(error).__name__}: {line(str(error), 200)} (what a row may lack is named in "
-            "Method(function, needs))"
+            f"{type(error).__name__}: {line(str(error), 200)}"
+            + " (what a row may lack is named in Method(function, needs))"
+            * ("None" in str(error))
         ) from error
     if value is None:
         return "the function returned None"

@@ -384,7 +384,11 @@ NO_ENGINE = "needs hidden states, which this model's engine does not return"
 def check_state_place(
     settings: Settings, model: Engine, manifest: Manifest, questions: Sequence[Question]
 ) -> tuple[str, ...]:
-    """Refuse a layer or a position that the model does not have. Raises InputError."""
+    """Refuse a layer or a position that the model does not have, or a score that cannot be loaded.
+
+    Raises InputError.
+    """
+    chosen_methods(settings)
     if wants_probe(settings) and model.capabilities.hidden:
         reader_of(model).hidden([], settings.p_ik.layer, settings.p_ik.position)
     return ()
