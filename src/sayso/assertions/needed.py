@@ -62,13 +62,15 @@ def unseen_change(e: Estimate, d: Declared | None, error: float) -> Estimate:
     """
     if d is None or not isinstance(d.of.metric, Sums) or d.of.kinds is not None:
         return e
-    of, sums = d.of.metric.of, d.of.adds().sum(axis=0)
-    sizes = np.bincount(d.of.rows.entity[d.of.counts], minlength=1) * -math.log(error)
+    of, cells = d.of.metric.of, np.eye(d.of.metric.size)
+    sums, sizes = d.of.adds().sum(axis=0), np.bincount(d.of.rows.entity[d.of.counts], minlength=1)
+    changed = np.minimum(sums, -math.log(error) * sizes.max())
     moved = [
-        of(sums - min(sizes.max(), sums[i]) * np.eye(len(sums))[i] + min(sizes.max(), sums[i]) * other)
-        for i in range(len(sums)) if sums[i]
-        for other in np.eye(len(sums))
-    ]  # fmt: skip
+        of(sums + part * (new - old))
+        for part, old in zip(changed, cells, strict=True)
+        if part
+        for new in cells
+    ]
     far = np.abs([one[d.name] - of(sums)[d.name] for one in moved]).max(initial=-1.0)
     return msgspec.structs.replace(e, low=-float(far), high=float(far)) if far >= 0 else e
 

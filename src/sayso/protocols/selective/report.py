@@ -174,9 +174,10 @@ def _declines(results: SelectiveResults, form: str) -> str:
     if all(share.value == 0 for share in shares):
         return f"Asked plainly, it never declined: {counts}."
     if gap.low is None or gap.high is None or not often or fewest < FEW:
-        least = f"fewer than {FEW} of a kind are" if fewest < FEW else "there are"
-        few = f"{least} too few questions to say whether it declines what it cannot answer"
-        return f"{capital(few)}: {said}."
+        least = f"Fewer than {FEW} of a kind are" if fewest < FEW else "There are"
+        return (
+            f"{least} too few questions to say whether it declines what it cannot answer: {said}."
+        )
     if gap.high < 0:
         return f"It declines the wrong questions: {said}."
     if gap.low <= 0 and often != "rarely":
