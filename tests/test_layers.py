@@ -600,7 +600,7 @@ BUDGET = {
     "checks": 1_749,
     "retrieval": 1_579,
     "sayso": 2_158,
-    "assertions": 1_740,
+    "assertions": 1_741,
     "inspect_ai_tools": 1_352,
     "prompts": 1_095,
     "answers": 856,

@@ -520,7 +520,8 @@ def same_answers(base: ComparedRun, new: ComparedRun, number: Estimate) -> bool:
     form, scored = (part_of(number.where, key) for key in ("form", "score"))
     borrowed = getattr(new.settings, "known_from", "self") not in ("", "self")
     probes = number.name == "p_known" and borrowed
-    if new.manifest.model_identity.startswith("api:") and not probes:
+    models = {one.manifest.model_identity for one in (base, new)}
+    if not probes and (len(models) > 1 or min(models).startswith("api:")):
         return False
     others = {*FORMS} - {form} if form else set()
     kinds = ("generations", "verdicts", "scores") if scored else ("generations", "verdicts")
