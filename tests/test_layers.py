@@ -599,7 +599,7 @@ BUDGET = {
     "storage": 2_587,
     "checks": 1_749,
     "retrieval": 1_579,
-    "sayso": 2_158,
+    "sayso": 2_148,
     "assertions": 1_741,
     "inspect_ai_tools": 1_352,
     "prompts": 1_095,

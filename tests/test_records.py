@@ -31,6 +31,13 @@ def test_seed_and_sample_count_only_where_something_is_drawn() -> None:
     assert len({key(temperature=1), key(temperature=1, seed=1), key(temperature=1, sample=2)}) == 3
 
 
+def test_sampling_that_is_off_has_one_key_said_or_not() -> None:
+    zero, one = (0.5 - 0.5, 0.5 + 0.5)  # equal to the defaults, but other objects
+    said = ask("Who?", top_p=one, top_k=0, min_p=zero, repetition_penalty=one)
+    assert request_key(said, "m") == request_key(ask("Who?"), "m")
+    assert request_key(ask("Who?", min_p=0.1), "m") != request_key(said, "m")
+
+
 @pytest.mark.parametrize(
     ("value", "year"),
     [

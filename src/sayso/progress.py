@@ -36,23 +36,8 @@ class Progress(Protocol):
         """Tell something at once that cannot wait for the end of the run."""
 
 
-class Silent:
-    """Progress that nobody watches."""
+class Silent(Progress):
+    """Progress that nobody watches: every call does nothing."""
 
     stopping = False
-    hold: Callable[[], int | None] | None = None
-
-    def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
-        """Say nothing."""
-
-    def advance(self, stage: str, reply: Generation, paid: float | None) -> None:
-        """Say nothing."""
-
-    def end(self, stage: str) -> None:
-        """Say nothing."""
-
-    def doing(self, what: str) -> None:
-        """Say nothing."""
-
-    def note(self, text: str) -> None:
-        """Say nothing."""
+    hold = None

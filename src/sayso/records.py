@@ -192,9 +192,14 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.temperature == 0
 
 
+#: sampling that is off: said or not, it has one key in the cache
+OFF = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
+
+
 def ask(text: str, **settings: object) -> Request:
     """Return a request with ``text`` as its one user message."""
-    fields = {"messages": [{"role": "user", "content": text}], **settings}
+    said = {name: value for name, value in settings.items() if OFF.get(name) != value}
+    fields = {"messages": [{"role": "user", "content": text}], **said}
     return msgspec.convert(fields, Request, strict=False)
 
 

@@ -482,7 +482,7 @@ def test_one_purpose_asks_what_it_needs(tmp_path: Path) -> None:
         assert bool(named) == bool(told)
         assert all(text in note for note in named for text in told)
         assert [n for n in notes if "system prompt 'Brief!' goes with every request" in n]
-    with pytest.raises(InputError, match=r"draws\.k asks for more"):
-        sayso.run(
-            "selective", model=engine, data=rows, settings={"want": "declining", "draws.k": 3}
-        )
+    for name, value in (("draws.k", 3), ("draws.temperature", 0.5)):
+        with pytest.raises(InputError, match="a setting of draws asks for more"):
+            chosen = {"want": "declining", name: value}
+            sayso.run("selective", model=engine, data=rows, settings=chosen)

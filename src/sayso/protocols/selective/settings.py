@@ -212,15 +212,15 @@ class Settings(ProtocolSettings):
         plain = Settings()
         more = [n for n in ("p_true", "answer_metrics", "elicit", "panel", "context")
                 if getattr(self, n) != getattr(plain, n)]  # fmt: skip
-        more += ["draws.k"] * (self.draws.k not in (plain.draws.k, 0))
+        drawn = dataclasses.replace(self.draws, k=self.draws.k or plain.draws.k)
+        more += ["a setting of draws"] * (drawn != plain.draws)
         more += ["scores"] * (self.scores not in (plain.scores, NO_SCORES))
         if more:
             raise InputError(
                 f"--for declining asks every question once, and {more[0]} asks for more: leave one "
                 "of the two out"
             )
-        bare = dataclasses.replace(self.draws, k=0)
-        return dataclasses.replace(self, draws=bare, words=False, scores=NO_SCORES)
+        return dataclasses.replace(self, draws=SelectiveDraws(k=0), words=False, scores=NO_SCORES)
 
     def probing(self) -> Probing:
         """Return the draws that are judged."""

@@ -81,11 +81,11 @@ def answer_request(
     text: str, form: str, settings: Settings, seed: int, stop: Sequence[str] = ()
 ) -> Request:
     """Return the request for an answer that is judged (section 4; appendix D has T=0.7)."""
-    heat, top_p = settings.answer.temperature, settings.answer.top_p
+    heat = settings.answer.temperature
     return ask(
         text,
         temperature=heat,
-        **({"top_p": top_p} if top_p < 1 else {}),  # said or not, 1 has one key in the cache
+        top_p=settings.answer.top_p,
         max_tokens=answer_limits(settings)[form],
         stop=stop,
         seed=seed,
