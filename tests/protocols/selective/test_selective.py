@@ -483,6 +483,6 @@ def test_one_purpose_asks_what_it_needs(tmp_path: Path) -> None:
         assert all(text in note for note in named for text in told)
         assert [n for n in notes if "system prompt 'Brief!' goes with every request" in n]
     for name, value in (("draws.k", 3), ("draws.temperature", 0.5)):
+        chosen = {"want": "declining", name: value}
         with pytest.raises(InputError, match="a setting of draws asks for more"):
-            chosen = {"want": "declining", name: value}
             sayso.run("selective", model=engine, data=rows, settings=chosen)
