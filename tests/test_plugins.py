@@ -159,6 +159,7 @@ def test_a_name_of_nobody_lists_what_is_installed(group: str, installed: Install
         ("import nowhere_at_all", "cannot be imported: ModuleNotFoundError: .*nowhere_at_all"),
         ("def made(:", "cannot be imported: SyntaxError"),
         ("other = 1", "cannot be imported: AttributeError"),
+        ("raise SystemExit(0)", "cannot be imported: SystemExit"),
     ],
 )
 def test_a_broken_plug_in_is_one_line_that_names_its_package(

@@ -54,6 +54,7 @@ def option(
     stage: str = "",
     off: bool = False,
     shrinks: bool = False,
+    adds: bool = False,
 ) -> Any:
     """Declare a field of options.
 
@@ -62,10 +63,11 @@ def option(
     like the field or ``flag``, which takes ``many`` values at once; ``old`` is a name that it had.
     ``stage`` is "measure" for what only changes how stored answers are counted. One that is ``off``
     asks nothing unless it is changed; one that ``shrinks`` can be lowered where answers are stored.
+    What is typed takes the place of what a file says; to a list that ``adds`` it is added.
     """
     about = {
         "help": help, "use": use, "main": main, "many": many, "flag": flag, "old": old,
-        "stage": stage, "off": off, "shrinks": shrinks,
+        "stage": stage, "off": off, "shrinks": shrinks, "adds": adds,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=about)
 

@@ -40,7 +40,7 @@ class Plugin(NamedTuple):
             return call()
         except InputError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a module may call its own main
             why = f"{type(error).__name__}: {line(str(error), 200)}"
             raise InputError(f"{self.title} {what}: {why}") from error
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sayso import answers
-from sayso.answers.bertscore import greedy_match, inverse_frequencies
+from sayso.answers.bertscore import greedy_match
 from sayso.records import InputError
 
 
@@ -65,16 +65,6 @@ def test_many_answers_embed_each_text_once() -> None:
     assert letters.seen == [["ab", "c"]]
     with pytest.raises(InputError, match="one for each"):
         answers.bert_score(["a"], ["a", "b"], letters, rescale=False)
-
-
-def test_rare_tokens_weigh_more_with_idf() -> None:
-    letters = Letters()
-    # "a" in all of 3 texts: log(4/4) = 0; "b" in one: log(4/2); "z" in none: log 4.
-    idf = inverse_frequencies(["ab", "a", "a"], letters)
-    assert [idf(ord(c)) for c in "abz"] == pytest.approx([0, np.log(2), np.log(4)])
-    # Reference "ab", answer "b": only b weighs, recall 1 instead of 1/2.
-    recall = answers.bert_score("ab", "b", letters, component="recall", rescale=False, idf=idf)
-    assert recall == pytest.approx(1)
 
 
 def test_the_baseline_of_unrelated_texts() -> None:

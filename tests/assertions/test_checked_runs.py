@@ -600,6 +600,11 @@ def test_assertions_from_a_file_of_settings(
     code, out, err = call("assert", folder / "good", "--config", gate, capsys=capsys)
     assert code == 1, err
     assert [row.split("  ")[0] for row in out.splitlines()[:2]] == ["holds", "does not"]
+    # what is typed is added to what the file says, and takes the place of no gate
+    also = ("--config", gate, "--assertions", "missing <= 90%")
+    code, out, err = call("assert", folder / "good", *also, capsys=capsys)
+    assert code == 1, err
+    assert [r.split("  ")[0] for r in out.splitlines()[:3]] == ["holds", "does not", "holds"]
 
 
 def test_a_comparison_has_them_under_the_same_name(
@@ -610,6 +615,10 @@ def test_a_comparison_has_them_under_the_same_name(
     both = ("compare", folder / "good", folder / "silent")
     code, out, err = call(*both, "--config", gate, capsys=capsys)
     assert (code, out.split("  ")[0]) == (1, "does not"), err
+    code, out, err = call(
+        *both, "--config", gate, "--assert", "J[short] not worse by .99", capsys=capsys
+    )
+    assert code == 1, err
 
 
 def test_compare_asserts_differences(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -188,10 +188,14 @@ def test_what_settings_need_of_yaml(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("word", ["yes", "No", "on", "OFF", "y", "2024-01-31", "1,5", "12:x"])
+@pytest.mark.parametrize(
+    "word", ["yes", "No", "on", "OFF", "y", "2024-01-31", "1,5", "12:x", "1.10", "07"]
+)
 def test_a_word_is_a_text(word: str, tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(f"name: {word}\n", encoding="utf-8")
     assert read_yaml(tmp_path / "c.yaml", "c.yaml") == {"name": word}
+    (tmp_path / "c.yaml").write_text("model-version: 1.10\n", encoding="utf-8")
+    assert read_yaml(tmp_path / "c.yaml", "c.yaml") == {"model-version": "1.10"}
 
 
 @pytest.mark.parametrize(
@@ -202,8 +206,8 @@ def test_a_word_is_a_text(word: str, tmp_path: Path) -> None:
 def test_numbers_and_truths_are_those_of_yaml_1_2(
     written: str, value: object, tmp_path: Path
 ) -> None:
-    (tmp_path / "c.yaml").write_text(f"name: {written}\n", encoding="utf-8")
-    read = read_yaml(tmp_path / "c.yaml", "c.yaml")["name"]
+    (tmp_path / "c.yaml").write_text(f"seed: {written}\n", encoding="utf-8")
+    read = read_yaml(tmp_path / "c.yaml", "c.yaml")["seed"]
     assert (read, type(read)) == (value, type(value))
 
 

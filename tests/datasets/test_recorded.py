@@ -128,6 +128,13 @@ def test_golds_that_differ_are_counted(tmp_path: Path) -> None:
     data = read_recorded([lines(tmp_path / "a.jsonl", rows)]).data
     assert [g.value for g in data.questions[0].golds or ()] == ["Austen"]
     assert "1 questions have different golds in different rows" in data.notes[1]
+    # nobody can answer it, says one row, and another has the answer: in either order
+    rows[0] = {**rows[0], "gold": "Eliot", "answerable": True}
+    never = {"model": "c", "question": EMMA, "answer": "x", "answerable": False}
+    for several in ([never, rows[1]], [*rows, never], [never, {**never, "model": "d"}]):
+        data = read_recorded([lines(tmp_path / "a.jsonl", several)]).data
+        told = any("can be answered in one and not" in note for note in data.notes)
+        assert told == (rows[1] in several)
 
 
 def test_results_of_promptfoo(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ rescales by the baseline of unrelated sentences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -50,23 +50,17 @@ class Parts(NamedTuple):
     f1: float
 
 
-def greedy_match(
-    reference: Vectors,
-    answer: Vectors,
-    reference_weights: Floats | None = None,
-    answer_weights: Floats | None = None,
-) -> Parts:
+def greedy_match(reference: Vectors, answer: Vectors) -> Parts:
     """Return precision, recall and F1 of two sets of vectors (n, d) and (m, d).
 
     Zhang et al. 2020, section 3: R is the mean over reference tokens of the best cosine with an
-    answer token, P the same the other way round, both weighted by ``*_weights`` (inverse document
-    frequencies); F1 = 2PR/(P+R). All 0 when either side has no tokens.
+    answer token, P the same the other way round, F1 = 2PR/(P+R). Tokens weigh alike (no idf). All 0
+    when either side has no tokens.
     """
     if not len(reference) or not len(answer):
         return Parts(0.0, 0.0, 0.0)
     cosine = _unit(reference) @ _unit(answer).T
-    recall = float(np.average(cosine.max(axis=1), weights=_usable(reference_weights)))
-    precision = float(np.average(cosine.max(axis=0), weights=_usable(answer_weights)))
+    recall, precision = float(cosine.max(axis=1).mean()), float(cosine.max(axis=0).mean())
     total = precision + recall
     return Parts(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
 
@@ -75,20 +69,6 @@ def _unit(vectors: Vectors) -> Floats:
     wide = np.asarray(vectors, dtype=np.float64)
     norm = np.linalg.norm(wide, axis=1, keepdims=True)
     return np.asarray(wide / np.where(norm > 0, norm, 1.0), dtype=np.float64)
-
-
-def _usable(weights: Floats | None) -> Floats | None:
-    return None if weights is None or weights.sum() <= 0 else weights
-
-
-def inverse_frequencies(texts: Sequence[str], vectors: TokenVectors) -> Callable[[int], float]:
-    """Return token id -> idf, log((M+1)/(df+1)) over M reference texts (section 3)."""
-    counts: dict[int, int] = {}
-    for ids, _ in vectors(texts):
-        for token in set(ids):
-            counts[token] = counts.get(token, 0) + 1
-    top = np.log(len(texts) + 1)
-    return lambda token: float(top - np.log(counts.get(token, 0) + 1))
 
 
 def measure_baseline(
@@ -117,16 +97,14 @@ def bert_score(
     component: Component = "f1",
     rescale: bool = True,
     baseline: tuple[float, float, float] | None = None,
-    idf: Callable[[int], float] | None = None,
 ) -> float | list[float]:
     """Return BERTScore of an answer, or of many at once; best over each one's references.
 
     ``component`` f1 (default), precision or recall. ``rescale`` maps the baseline b to 0:
     (x - b)/(1 - b), where b is ``baseline`` (precision, recall, f1), else the published one of
     the model; :class:`InputError` if there is none. About 0..1 rescaled, negative below the
-    baseline; a text without tokens gives 0 before rescaling. ``idf`` weights tokens
-    (:func:`inverse_frequencies`). With many answers ``references`` has one entry for each, and
-    every distinct text is embedded once.
+    baseline; a text without tokens gives 0 before rescaling. With many answers ``references`` has
+    one entry for each, and every distinct text is embedded once.
     """
     if component not in Parts._fields:
         raise InputError(
@@ -152,23 +130,9 @@ def bert_score(
         if not base < 1:
             raise InputError(f"a baseline must be below 1, got {base}")
     texts = list(dict.fromkeys([*answers, *(r for group in wanted for r in group)]))
-    held = dict(zip(texts, vectors(texts), strict=True))
-    weight = _weights(held, idf)
+    held = {text: own for text, (_, own) in zip(texts, vectors(texts), strict=True)}
     values = []
     for group, text in zip(wanted, answers, strict=True):
-        raw = max(
-            getattr(
-                greedy_match(held[r][1], held[text][1], weight.get(r), weight.get(text)), component
-            )
-            for r in group
-        )
+        raw = max(getattr(greedy_match(held[r], held[text]), component) for r in group)
         values.append((raw - base) / (1 - base))
     return values[0] if one else values
-
-
-def _weights(
-    held: Mapping[str, tuple[tuple[int, ...], Vectors]], idf: Callable[[int], float] | None
-) -> dict[str, Floats]:
-    if idf is None:
-        return {}
-    return {text: np.array([idf(token) for token in ids]) for text, (ids, _) in held.items()}

@@ -197,7 +197,8 @@ def _chosen(
         elif field.name in typed:
             raise InputError(f"{field.name} is given twice; leave one out")
         typed[field.name] = values
-    return chosen | typed
+    added = {name for name in chosen.keys() & typed.keys() if fields[name].about["adds"]}
+    return chosen | typed | {name: (*chosen[name], *typed[name]) for name in added}
 
 
 def _named(fields: Mapping[str, OptionField]) -> dict[str, OptionField]:

@@ -189,6 +189,7 @@ class CompareFlags:
         "an assertion about the difference, such as 'J[short] not worse by .05'; repeatable. "
         "Prints verdicts, with the exit codes of sayso assert",
         flag="--assert --assertions",
+        adds=True,
     )
 
 
@@ -214,7 +215,9 @@ class GateFlags:
 class AssertFlags(GateFlags):
     """The flags of ``sayso assert``."""
 
-    assertions: tuple[str, ...] = flag((), "more assertions; in a --config file, a list", many=True)
+    assertions: tuple[str, ...] = flag(
+        (), "more assertions; in a --config file, a list", many=True, adds=True
+    )
     json: bool = like(ShownFlags, "json", help="print the verdicts as JSON")
 
 

@@ -262,7 +262,7 @@ class _Questions:
         known = self._found.get(id_)
         if known is None or known.golds is None or known.answerable is None:
             self._found[id_] = _question(id_, text, context, row, known, aliases)
-        elif row.gold and not {*row.gold} <= {n for g in known.golds for n in g.names}:
+        if known is not None and _contradicts(row, known):
             self._unlike.add(id_)
         return id_
 
@@ -278,8 +278,8 @@ class _Questions:
         ]
         if self._unlike:
             notes.append(
-                f"{len(self._unlike):,} questions have different golds in different rows: the "
-                "first ones count"
+                f"{len(self._unlike):,} questions have different golds in different rows, or can "
+                "be answered in one and not in another: the first ones count"
             )
         return Dataset(name, questions, questions_hash(questions), self._count, tuple(notes))
 
@@ -291,6 +291,15 @@ class _Questions:
             f"; {bare:,} have no gold: their answers count neither as right nor as wrong (if "
             "nobody can answer, write false in a column answerable)"
         )
+
+
+def _contradicts(row: AnswerRow, known: Question) -> bool:
+    """Tell whether a row says of a question what an earlier row did not."""
+    can = row.answerable if row.answerable is not None else bool(row.gold) or None
+    if None not in (can, known.answerable) and can != known.answerable:
+        return True
+    golds = {name for gold in known.golds or () for name in gold.names}
+    return bool(golds) and not {*(row.gold or ())} <= golds
 
 
 def _question(

@@ -277,7 +277,7 @@ def _value_of(name: str, method: Method, samples: Samples) -> float | str:
         return str(reason)
     except OverflowError:
         value = math.inf
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if ours:
             raise
         raise InputError(

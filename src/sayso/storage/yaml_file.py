@@ -22,6 +22,8 @@ LARGEST = 32_768
 DEEPEST = 10
 #: characters of one number; Python prints none beyond 4,300 digits
 LONGEST_NUMBER = 100
+#: settings that are names, also where they look like numbers: version 1.10 is not 1.1
+NAMES = ("model_version", "revision", "name")
 EXAMPLE = "expected a mapping of settings, e.g. 'limit: 20'"
 QUOTE = "put a text into quotes"
 _NULL, _BOOL, _INT, _FLOAT, _STR, _SEQ, _MAP = (
@@ -164,7 +166,7 @@ class StrictLoader(yaml.SafeLoader):
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         """Return a mapping whose keys are texts, each there once."""
         lines: dict[str, int] = {}
-        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+        for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
             if key.tag != _STR:
                 named = f" {_short(key.value)}" if isinstance(key, yaml.ScalarNode) else ""
                 raise self.wrong(f"the key{named} is not the name of a setting", key)
@@ -173,6 +175,8 @@ class StrictLoader(yaml.SafeLoader):
                 first = f" (first in line {lines[key.value]})" if lines[key.value] != line else ""
                 raise self.wrong(f"{_short(repr(key.value))} appears twice{first}", key)
             lines[key.value] = line
+            if key.value.replace("-", "_") in NAMES and value.tag in (_INT, _FLOAT):
+                value.tag = _STR
         return super().construct_mapping(node, deep)
 
     def number(self, node: Any) -> Any:
