@@ -216,6 +216,35 @@ def test_what_one_command_asks_for_several_runs_is_asked_once(tmp_path: Path) ->
     assert len(engine.requests) == len(set(keys_of(engine, engine.requests)))
 
 
+def test_two_addresses_of_one_name_share_no_answers_in_one_command(tmp_path: Path) -> None:
+    other = Served(lambda request: "Rome", address="http://b/v1")
+    jobs = [Job(**job(tmp_path, e, f"at-{e.address[7]}")) for e in (Served(), other)]
+    with one_period(jobs) as (first, second):
+        sayso.runs.run.execute_job(first)
+        with pytest.raises(InputError, match="http://a/v1 answers under the same name"):
+            sayso.runs.run.execute_job(second)
+    assert other.requests == []
+
+
+def brief_reply(request: Request) -> str:
+    text = request.messages[-1].content
+    return "different" if "different" in text else "sure" if "unsure" in text else "yes"
+
+
+def test_replies_of_another_address_of_the_judge_are_told(tmp_path: Path) -> None:
+    def judge(address: str) -> Served:
+        judge = Served(brief_reply, address=address)
+        judge.identity = judge.base = "api:judge"
+        return judge
+
+    settings = {"judge_prompt": "brief"}
+    run(tmp_path, KNOWING.engine(), judge=judge("http://a/v1"), **settings)
+    found = run(tmp_path, KNOWING.engine(), "later", judge=judge("http://b/v1"), **settings)
+    told = [c for c in found.manifest.cautions if "of the answers of the judge" in c]
+    assert len(told) == 1
+    assert "given by http://a/v1; this run asks http://b/v1" in told[0]
+
+
 def test_an_old_cache_is_asked_anew_too(tmp_path: Path) -> None:
     engine = Served(lambda request: "new")
     question = ask("Who?", temperature=0)

@@ -141,7 +141,7 @@ class CachedEngine(EngineWrapper):
     @property
     def cautions(self) -> list[str]:
         """What must be read first of an endpoint's answers that are old, or another address's."""
-        return self.ages.cautions(self.address) if self.remote else []
+        return self.ages.cautions(self.address, self.who) if self.remote else []
 
     def usable(self, keys: Iterable[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies of the cache that may be used, with their origins."""

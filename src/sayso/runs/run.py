@@ -373,7 +373,9 @@ def _execute(opened: OpenJob, manifest: Manifest, folder: Path) -> Result:
     unread = run.end()
     if job.recorded is not None:
         keep_beside(run, job.recorded, job.judge)
-    of_model = (*checked.cautions, *model.cautions, *run.unthinking())
+    asked = [one for one in (model, opened.judge.engine) if one is not None]
+    told = [text for one in asked for text in one.cautions]
+    of_model = (*checked.cautions, *told, *run.unthinking())
     found = measure_finished(
         run, job.plan, job.settings, of_model=of_model,
         of_judge=unread, foreign=foreign, draws_vary=model.capabilities.draws_vary,

@@ -97,14 +97,15 @@ class Ages:
         others = f" and {more} other address{'es' * (more > 1)}" if more else ""
         return f" by {(', ' if more else ' and ').join(named)}{others}"
 
-    def cautions(self, asked: str) -> list[str]:
+    def cautions(self, asked: str, who: str = "model") -> list[str]:
         """Return what must be read first where an endpoint's answers are old, or another's.
 
-        ``asked`` is the address that this run asks.
+        ``asked`` is the address that this run asks, ``who`` is asked there. A judge's may be old.
         """
         found = []
+        judge = who != "model"
         old = sum(time.time() - given > OLD for given in self.given)
-        if old:
+        if old and not judge:
             found.append(
                 f"{old:,} of the answers come from the cache and are more than {ago(OLD)} old: the "
                 "model behind this name may have changed since. --fresh asks everything again."
@@ -114,8 +115,9 @@ class Ages:
             number = sum(self.addresses[a] for a in others)
             names = " and ".join(plain_address(a) for a in others[0].split(",")[:MOST_NAMED])
             found.append(
-                f"{number:,} of the answers come from the cache and were given by {names}; this "
-                f"run asks {plain_address(asked)}. --fresh asks everything again."
+                f"{number:,} of the answers{f' of the {who}' * judge} come from the cache and were "
+                f"given by {names}; this run asks {plain_address(asked)}. "
+                f"{'Another --set cache=FOLDER' if judge else '--fresh'} asks everything again."
             )
         return found
 

@@ -21,6 +21,7 @@ from sayso.judges.contradiction import relate
 from sayso.protocols.protocol import Ask
 from sayso.records import Generation, InputError, Question, Request, request_key
 from sayso.runs.asking import CachedEngine, answer_without_thoughts
+from sayso.runs.freshness.ages import plain_address
 
 #: prompts that are asked again, and cached answers among which they are chosen
 MOST, LOOKED_AT = 3, 150
@@ -66,7 +67,9 @@ class SameModel(NamedTuple):
 def probes(asks: Sequence[Ask], model: CachedEngine, begun: float | None) -> list[CachedPrompt]:
     """Return the prompts to ask again, the most telling first; none where no answer is cached.
 
-    ``asks`` are the requests of a run. With ``begun`` only answers count that were given before.
+    ``asks`` are the requests of a run. With ``begun``, when a command of several runs began, only
+    answers count that were given before. Raises InputError where another address gave some since:
+    then two of its models have one name.
     """
     if not model.remote or model.cache is None:
         return []
@@ -75,6 +78,12 @@ def probes(asks: Sequence[Ask], model: CachedEngine, begun: float | None) -> lis
         if ask.request.greedy and not ask.question.parts:
             greedy.setdefault(request_key(ask.request, model.identity), ask)
     origins = model.cache.origins(greedy)
+    since = [o for o in origins.values() if o and begun is not None and o.given >= begun]
+    if other := next((o.address for o in since if o.address not in ("", model.address)), ""):
+        raise InputError(
+            f"{model.name}: {plain_address(other)} answers under the same name in this command, "
+            "and answers of one name are shared: give one of the models a model_version"
+        )
     early = sorted(
         key for key, o in origins.items() if begun is None or o is None or o.given < begun
     )
