@@ -840,18 +840,29 @@ def test_people_read_a_sentence_and_programs_json(
     assert old.startswith("no new alarm; earlier: declining rose; declining 54.5 %")
 
 
-def test_an_alarm_before_the_pipe_is_closed_is_code_1(
-    tmp_path: Path, earlier: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("broken", "name"), [
+    ("sayso.cli.guard._print_json", "log.jsonl"), ("sayso.cli.printing.tell", "log.jsonl"),
+    ("sayso.cli.guard._print_json", "-"),
+])  # fmt: skip
+def test_a_pipe_that_nobody_reads_changes_no_exit_code(
+    broken: str, name: str, tmp_path: Path, earlier: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in: sayso watch LOG --against RUN | head -1."""
+    """As in: sayso watch LOG --against RUN 2>&1 | head -1; a stream ends there."""
 
-    def head(event: dict[str, Any]) -> None:
-        if event["event"] != "alarm":
-            raise BrokenPipeError
+    def head(what: object) -> None:
+        raise BrokenPipeError
 
-    monkeypatch.setattr("sayso.cli.guard._print_json", head)
+    monkeypatch.setattr(broken, head)
     log = write(tmp_path / "log.jsonl", rows(40, 1.0))
-    assert cli.execute(["watch", str(log), "--against", str(earlier), "--json"]) == 1
+    monkeypatch.setattr("sys.stdin", log.open(encoding="utf-8"))
+    state = tmp_path / "state.json"
+    words = ["--against", str(earlier), "--json", "--state", str(state)]
+    words = words[:3] if name == "-" else words
+    assert cli.execute(["watch", str(tmp_path / name) if name != "-" else "-", *words]) == 1
+    assert state.exists() == (name != "-")
+    if name != "-":
+        quiet = write(tmp_path / "log.jsonl", rows(400, 0.03))
+        assert cli.execute(["watch", str(quiet), "--against", str(earlier), "--json"]) == 0
 
 
 # ---- processes that follow

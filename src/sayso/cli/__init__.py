@@ -231,8 +231,9 @@ def execute(argv: list[str]) -> int:
     except KeyboardInterrupt:
         print("sayso: stopped; run the same command to resume", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # `sayso … | head` is no mistake
+    except BrokenPipeError:  # `sayso … | head` is no mistake, but decides nothing
         sys.stderr.close()
+        return 2 if argv[0] in DECIDING else 0
     except SystemExit as error:  # rich ends the process, with 1, where a pipe was closed
         if not isinstance(error.__context__, BrokenPipeError):
             raise

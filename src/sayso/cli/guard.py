@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,12 +76,13 @@ def fit(
     3: no limit can be promised with so many labels; 2: the input cannot be used.
     """
     result = fitting.fit_guard(source, flags, flags)
-    for notice in result.notices:
-        printing.print_note(notice)
-    if flags.json:
-        print(numbers.json_text(fitting.guard_json(result)))
-    else:
-        fitting.render_guard(result, printing.terminal())
+    with contextlib.suppress(BrokenPipeError, SystemExit):  # … | head: rich ends the process
+        for notice in result.notices:
+            printing.print_note(notice)
+        if flags.json:
+            print(numbers.json_text(fitting.guard_json(result)))
+        else:
+            fitting.render_guard(result, printing.terminal())
     return int(result.code)
 
 
@@ -121,19 +125,22 @@ def watch(
     show = _print_json if flags.json or not sys.stdout.isatty() else _print_sentence
     alarms = 0
 
+    def say(show: Callable[[Any], None], what: Any) -> None:
+        with contextlib.suppress(*(BrokenPipeError,) * log.is_file()):
+            show(what)
+
     def emit(event: dict[str, Any]) -> None:
         nonlocal alarms
         alarms += event["event"] == "alarm"
-        show(event)
+        say(show, event)
 
     try:
-        summary = watching.watch(log, Path(flags.against), flags, emit=emit, tell=printing.tell)
-    except BrokenPipeError:  # `sayso watch … | head` reads no more
-        if alarms:
-            return 1
-        raise
+        tell = partial(say, printing.tell)
+        summary = watching.watch(log, Path(flags.against), flags, emit=emit, tell=tell)
+    except BrokenPipeError:  # a file is read to its end; a stream ends where nobody listens
+        return 1 if alarms else 2
     if log.is_file() and not flags.once and flags.state is None:
-        printing.tell(
+        tell(
             f"{log} was read to its end. Pass --state FILE to read on in the next call, or follow "
             f"it: tail -F {log} | sayso watch - --against {flags.against}"
         )
