@@ -17,8 +17,9 @@ import pytest
 import sayso
 from sayso.metrics import at_level
 from sayso.people.corrected import corrected_numbers
-from sayso.people.items import items_of, label_source
+from sayso.people.items import items_of, label_source, shown_items
 from sayso.people.labels import (
+    OLD_TEXT,
     Kind,
     LabeledItem,
     LabelStore,
@@ -165,6 +166,61 @@ def test_labels_of_two_draws_weigh_by_the_groups_of_both(tmp_path: Path) -> None
     assert all("several draws" in str(one.corrected.problem) for one in found)
     (decided,) = sayso.check_assertions(run, "accuracy[short] >= .01")
     assert decided.verdict == "cannot say yet"
+
+
+def test_labels_of_texts_that_came_back_are_no_sample_of_all(tmp_path: Path) -> None:
+    run = measured(tmp_path / "run")
+    source = label_source(run)
+    _, items = items_of(source, "answer")
+    drawn, places = draw_design(items, "random", 60, 0, 1)
+
+    def say(store: LabelStore, wanted: list[LabeledItem]) -> None:
+        shown = shown_items(source, wanted)
+        for item, one in zip(wanted, shown, strict=True):
+            said = label(item, design=drawn.id, **true_verdict(item))
+            store.add(msgspec.structs.replace(said, shown=one.of))
+
+    with LabelStore.open(run) as store:
+        store.put_design(drawn, places)
+        given = [places[at].item for at in store.assign(drawn, "ann", 60)]
+        say(store, given)
+    assert by_name(corrected_numbers(run))["FA"].corrected.low is not None
+    folder = RunFolder.open(run)
+    answers = folder.read("generations/short", Generation)
+    other = {item.target for item in given[:20]}
+    changed = [
+        msgspec.structs.replace(g, text="Something else.") if g.id in other else g for g in answers
+    ]
+    folder.write("generations/short", changed, Generation)
+
+    def check_none() -> None:
+        found = by_name(corrected_numbers(run))["FA"]
+        assert (found.corrected.value, found.corrected.low, found.alone.value) == (None,) * 3
+        assert "20 of the labels are of other texts" in (found.corrected.problem or "")
+
+    check_none()
+    with LabelStore.open(run) as store:  # as the page does that shows these items again
+        for number, item in enumerate(given[:20]):
+            store.withdraw(item, "ann", f"{OLD_TEXT}{number}")
+        assert {one.item for one in store.of_old_texts()} == {*given[:20]}
+    check_none()
+    with LabelStore.open(run) as store:
+        say(store, given[:20])
+    assert by_name(corrected_numbers(run))["FA"].corrected.low is not None
+
+
+@pytest.mark.parametrize(("drawn_from", "told"), [(40, "40 items, and this run has 80"), (80, "")])
+def test_labels_of_a_run_about_less_are_no_sample_of_all(
+    drawn_from: int, told: str, tmp_path: Path
+) -> None:
+    run = measured(tmp_path / "run")
+    less = measured(tmp_path / "less", drawn_from)
+    write_labels(less, 30, "random")
+    with LabelStore.read(less) as theirs, LabelStore.open(run) as store:
+        store.add_all(theirs.labels())
+    found = by_name(corrected_numbers(run))["FA"].corrected
+    assert (found.low is None) == bool(told)
+    assert told in (found.problem or "")
 
 
 def test_part_labeled(tmp_path: Path) -> None:

@@ -275,6 +275,10 @@ def _people_of(path: Path, form: str, chosen: Selection, notices: list[str]) -> 
                 f"{path}, or leave the flag out for the judge's verdicts"
             )
         return None
+    if unlike := next(filter(None, (used.stages[stage].unlike for stage in mine)), ""):
+        raise InputError(
+            f"{path}: {unlike}. Until then a guard is of the judge's verdicts: --labeled-by judge"
+        )
     chances = [chance for stage in mine for chance in used.people.chances[stage].values()]
     known = all(used.people.strata[stage] is not None for stage in mine)
     drawn = known and all(used.stages[stage].drawn for stage in mine)

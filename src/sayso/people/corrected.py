@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from shlex import quote
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.metrics.correction import Corrected, labels_for_width
-from sayso.people.items import ALL, label_source, of_other_texts
+from sayso.people.items import ALL, LabelSource, items_of, label_source, of_other_texts
 from sayso.people.joined import cannot_tell, joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, pair_of
 from sayso.protocols import protocol_of
@@ -51,6 +51,8 @@ class StageLabels(NamedTuple):
     elsewhere: int
     #: items without a verdict of people: skipped, passed over, and those of which they cannot tell
     left_out: tuple[int, int, int]
+    #: why they are no random sample of this run's answers; "" where nothing says so
+    unlike: str
 
 
 class UsedLabels(NamedTuple):
@@ -181,6 +183,11 @@ def more_labels(run: str | PathLike[str]) -> str:
 
 def _beside(raw: Estimate, number: Corrected, used: StageLabels, plan: Protocol) -> CorrectedNumber:
     limits = plan.metrics.named(raw.name).limits
+    if used.unlike:
+        nothing = Estimate(raw.name, raw.where, problem=used.unlike)
+        number = msgspec.structs.replace(
+            number, corrected=nothing, alone=nothing, gain=None, power=None, effect=None
+        )
 
     def named(estimate: Estimate, way: str) -> Estimate:
         signature = (*raw.signature, (PART, WAYS[way]))
@@ -256,6 +263,7 @@ def labels_of_run(run: Path) -> UsedLabels:
         by_stage = {stage: drawn[stage] or some for stage, some in every.items()}
         strata = {stage: _strata(store, some) for stage, some in by_stage.items()}
         left_out = {stage: store.left_out(stage) for stage in every}
+        old, stored = [*gone, *store.of_old_texts()], {design.id for design in store.designs()}
     verdicts: dict[str, dict[Place, Verdict]] = {}
     chances: dict[str, dict[Place, float]] = {}
     stages: dict[str, StageLabels] = {}
@@ -278,8 +286,42 @@ def labels_of_run(run: Path) -> UsedLabels:
             drawn=bool(drawn[stage]),
             elsewhere=len(lost | {one.item for one in gone if one.stage == stage}),
             left_out=(*left_out[stage], sum(map(cannot_tell, verdicts[stage].values()))),
+            unlike=_unlike(source, some, stored, [one for one in old if one.stage == stage]),
         )
     return UsedLabels(PeopleLabels(verdicts, chances, strata), stages)
+
+
+def _unlike(
+    source: LabelSource,
+    labels: Sequence[PersonLabel],
+    stored: Collection[str],
+    old: Iterable[PersonLabel],
+) -> str:
+    """Return why labels of one table are no random sample of its items; "" where nothing says so.
+
+    Labels of texts that came back as they were are of answers that the model is surer of. A draw
+    that this run did not make has as many items as the chances of its labels say (the sum of 1/p),
+    but for the error of a part of them where items are gone. ``old`` are labels of other texts.
+    """
+    items, designs = {one.item for one in labels}, {one.design for one in labels}
+    if again := {one.item for one in old if one.design in designs} - items:
+        return f"{len(again):,} of the labels are of other texts: label these items again"
+    kind, stage = labels[0].kind, labels[0].stage
+    for design in designs - {*stored}:
+        p = {one.item: one.probability for one in labels if one.design == design}
+        chances = [chance for chance in p.values() if chance]
+        drawn_from = sum(1 / chance for chance in chances)
+        if drawn_from:
+            methods = {one.item: one.method for one in items_of(source, kind, stage)[1]}
+            drawn = {methods[item] for item in p if item in methods}
+            there = {item for item, method in methods.items() if method in drawn}
+            lost = 4 * math.sqrt(sum((1 - c) / c**2 for c in chances)) * (not p.keys() <= there)
+            if abs(drawn_from - len(there)) > max(lost, 0.01 * len(there)):
+                return (
+                    f"labels were drawn from about {drawn_from:,.0f} items, and this run has "
+                    f"{len(there):,}: label it (sayso label), or import all labels of the draw"
+                )
+    return ""
 
 
 def _judged(item: LabeledItem) -> Place:

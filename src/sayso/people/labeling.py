@@ -36,6 +36,7 @@ from sayso.people.labels import (
     FIELDS,
     ITEM,
     LONGEST_REASON,
+    OLD_TEXT,
     Kind,
     LabelDesign,
     LabeledItem,
@@ -252,7 +253,7 @@ def open_labeling(run: Path, store: LabelStore, choices: LabelChoices) -> Labeli
     said = [one for one in store.labels(kind) if one.stage == stage]
     other = of_other_texts(source, said)
     for one in other:
-        store.withdraw(one.item, one.annotator, f"other text:{secrets.token_hex(12)}")
+        store.withdraw(one.item, one.annotator, f"{OLD_TEXT}{secrets.token_hex(12)}")
     if other:
         notices.append(
             f"{len(other):,} labels are of answers that have another text now: they no longer "

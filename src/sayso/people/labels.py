@@ -67,6 +67,8 @@ SKIPPED = "skipped"
 #: the reason in a file of an item that its annotator left without a label and went on
 PASSED = "passed over"
 PERSON = "person:"
+#: how the name of an event begins that withdrew a label because its item has another text now
+OLD_TEXT = "other text:"
 #: the least probability of a draw: no run has a billion answers
 LEAST_CHANCE = 1e-9
 #: how far the clock of another machine may be ahead
@@ -518,6 +520,18 @@ class LabelStore:
                 label = PersonLabel(verdict, item.kind, item.stage, stratum, design=design)
                 passed.append(msgspec.structs.replace(label, skipped=PASSED))
         return passed
+
+    def of_old_texts(self) -> list[PersonLabel]:
+        """Return the last labels that were withdrawn as of a text that the run has no more."""
+        key = "annotator, kind, stage, target, asked"
+        with _sqlite_errors(self.path):
+            rows = self._db.execute(
+                f"SELECT label FROM events JOIN (SELECT max(number) FILTER (WHERE label IS NOT "
+                f"NULL) AS number, max(number) AS last FROM events GROUP BY {key}) USING (number) "
+                "WHERE (SELECT name FROM events WHERE number = last) LIKE ?",
+                (f"{OLD_TEXT}%",),
+            ).fetchall()
+        return [self._decoded(data, PersonLabel) for (data,) in rows]
 
     def _current(self) -> list[PersonLabel]:
         with _sqlite_errors(self.path):
