@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 import sayso
 from sayso.engines import named
+from sayso.engines.local.files import file_hashes
 from sayso.engines.named import AnswerLimits, base_name, is_builtin, limits_of, shipped_folder
 from sayso.protocols.uncle.settings import Settings
 from sayso.records import InputError
@@ -100,3 +103,17 @@ def test_a_limit_that_is_no_number_is_refused() -> None:
     with pytest.raises(InputError, match=r"answer.short_tokens is 0; expected 1 to 1e\+06"):
         sayso.run("uncle", settings={"answer.short_tokens": 0}, report=False)
     assert Settings().answer.short_tokens is None
+
+
+def test_a_file_of_the_same_size_and_time_is_hashed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Archives may set the modification time of every file to one."""
+    monkeypatch.setenv("SAYSO_CACHE", str(tmp_path / "cache"))
+    file = tmp_path / "model.safetensors"
+    found = []
+    for content in (b"one", b"two"):
+        file.write_bytes(content)
+        os.utime(file, ns=(1, 1))
+        found += [file_hashes([file])[file.name], file_hashes([file])[file.name]]
+    assert found == [hashlib.sha256(c).hexdigest() for c in (b"one", b"one", b"two", b"two")]

@@ -17,7 +17,10 @@ from sayso.storage.cache import default_cache_folder
 
 
 def file_hashes(files: Sequence[Path]) -> dict[str, str]:
-    """Return name -> SHA-256 of contents; remembered by path, size and modification time."""
+    """Return name -> SHA-256 of contents; remembered by path, size and times.
+
+    Archives and images may set the modification time; nobody sets that of the last change.
+    """
     memo_path = place_inside(default_cache_folder(), "model-hashes.json")
     try:
         memo = msgspec.json.decode(memo_path.read_bytes(), type=dict[str, str])
@@ -27,7 +30,7 @@ def file_hashes(files: Sequence[Path]) -> dict[str, str]:
     hashes = {}
     for file in files:
         stat = file.stat()
-        key = f"{real_path(file)}|{stat.st_size}|{stat.st_mtime_ns}"
+        key = f"{real_path(file)}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ctime_ns}"
         if key not in memo:
             with file.open("rb") as stream:
                 memo[key] = hashlib.file_digest(stream, "sha256").hexdigest()
