@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from shlex import quote
@@ -17,7 +17,14 @@ from typing import NamedTuple
 import msgspec
 
 from sayso.metrics.correction import Corrected, labels_for_width
-from sayso.people.items import ALL, LabelSource, items_of, label_source, of_other_texts
+from sayso.people.items import (
+    ALL,
+    LabelSource,
+    items_of,
+    kind_stages,
+    label_source,
+    of_other_texts,
+)
 from sayso.people.joined import cannot_tell, joined_verdict
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, pair_of
 from sayso.protocols import protocol_of
@@ -263,7 +270,8 @@ def labels_of_run(run: Path) -> UsedLabels:
         by_stage = {stage: drawn[stage] or some for stage, some in every.items()}
         strata = {stage: _strata(store, some) for stage, some in by_stage.items()}
         left_out = {stage: store.left_out(stage) for stage in every}
-        old, stored = [*gone, *store.of_old_texts()], {design.id for design in store.designs()}
+        old = [*gone, *store.of_old_texts()]
+        designs = {design.id: design.items for design in store.designs()}
     verdicts: dict[str, dict[Place, Verdict]] = {}
     chances: dict[str, dict[Place, float]] = {}
     stages: dict[str, StageLabels] = {}
@@ -286,7 +294,7 @@ def labels_of_run(run: Path) -> UsedLabels:
             drawn=bool(drawn[stage]),
             elsewhere=len(lost | {one.item for one in gone if one.stage == stage}),
             left_out=(*left_out[stage], sum(map(cannot_tell, verdicts[stage].values()))),
-            unlike=_unlike(source, some, stored, [one for one in old if one.stage == stage]),
+            unlike=_unlike(source, some, designs, [one for one in old if one.stage == stage]),
         )
     return UsedLabels(PeopleLabels(verdicts, chances, strata), stages)
 
@@ -294,33 +302,34 @@ def labels_of_run(run: Path) -> UsedLabels:
 def _unlike(
     source: LabelSource,
     labels: Sequence[PersonLabel],
-    stored: Collection[str],
+    sizes: Mapping[str, int],
     old: Iterable[PersonLabel],
 ) -> str:
     """Return why labels of one table are no random sample of its items; "" where nothing says so.
 
-    Labels of texts that came back as they were are of answers that the model is surer of. A draw
-    that this run did not make has as many items as the chances of its labels say (the sum of 1/p),
-    but for the error of a part of them where items are gone. ``old`` are labels of other texts.
+    Labels of texts that came back as they were are of answers that the model is surer of; ``old``
+    are those of other texts. A draw had as many items as it says (``sizes``), and one that is not
+    stored as the chances of its labels say (the sum of 1/p, but for its error where items are
+    gone). Of a run that has more, it is no draw.
     """
-    items, designs = {one.item for one in labels}, {one.design for one in labels}
-    if again := {one.item for one in old if one.design in designs} - items:
+    designs = {one.design for one in labels}
+    if again := {one.item for one in old if one.design in designs} - {one.item for one in labels}:
         return f"{len(again):,} of the labels are of other texts: label these items again"
     kind, stage = labels[0].kind, labels[0].stage
-    for design in designs - {*stored}:
+    known = stage in kind_stages(source.folder, kind)
+    methods = {i.item: i.method for i in items_of(source, kind, stage)[1]} if known else {}
+    for design in sorted(designs):
         p = {one.item: one.probability for one in labels if one.design == design}
+        drawn = {methods[item] for item in p if item in methods}
+        there = sum(method in drawn for method in methods.values())
         chances = [chance for chance in p.values() if chance]
-        drawn_from = sum(1 / chance for chance in chances)
-        if drawn_from:
-            methods = {one.item: one.method for one in items_of(source, kind, stage)[1]}
-            drawn = {methods[item] for item in p if item in methods}
-            there = {item for item, method in methods.items() if method in drawn}
-            lost = 4 * math.sqrt(sum((1 - c) / c**2 for c in chances)) * (not p.keys() <= there)
-            if abs(drawn_from - len(there)) > max(lost, 0.01 * len(there)):
-                return (
-                    f"labels were drawn from about {drawn_from:,.0f} items, and this run has "
-                    f"{len(there):,}: label it (sayso label), or import all labels of the draw"
-                )
+        size = sizes.get(design, sum(1 / chance for chance in chances))
+        error = math.sqrt(sum((1 - c) / c**2 for c in chances)) * (design not in sizes)
+        if chances and there > 1.01 * size + 4 * error * (not p.keys() <= methods.keys()):
+            return (
+                f"labels were drawn from about {size:,.0f} items, and this run has {there:,}: "
+                "label it (sayso label), or import all labels of the draw"
+            )
     return ""
 
 

@@ -72,7 +72,8 @@ class ShownItem(msgspec.Struct, frozen=True):
     ``text`` has what stands before, in and after the marked part, which is what the label is of;
     the part is empty where the whole text is meant. ``other`` is the answer that it may contradict.
     ``passages`` (title, text) are those beside a claim, or the one that stood with the question.
-    ``of`` is a hash of what the label is of: the texts as they are stored.
+    ``of`` is a hash of what the label is of: the texts as they are stored; behind it one of the
+    golds, beside which right and wrong is said, which labels of earlier versions do not have.
     """
 
     question: str
@@ -329,9 +330,7 @@ def of_other_texts(source: LabelSource, labels: Sequence[PersonLabel]) -> list[P
     now: dict[LabeledItem, ShownItem] = {}
     for some in items.values():
         now |= items_there(source, [*some])
-    return [
-        one for one in labels if one.shown and one.item in now and one.shown != now[one.item].of
-    ]
+    return [one for one in labels if one.item in now and not now[one.item].of.startswith(one.shown)]
 
 
 def items_there(source: LabelSource, items: Sequence[LabeledItem]) -> dict[LabeledItem, ShownItem]:
@@ -384,7 +383,9 @@ def items_there(source: LabelSource, items: Sequence[LabeledItem]) -> dict[Label
             _cut(other),
             _cut(said),
             passages.get(one.target, (("", _cut(beside)),) if beside else ()),
-            f"t{content_id([text, start, end, other, said])[:16]}",  # no number to a spreadsheet
+            # with letters, as it must be no number to a spreadsheet
+            f"t{content_id([text, start, end, other, said])[:16]}"
+            + (f"g{content_id(golds)[:8]}" if golds else ""),
         )
 
     return {one: shown(one) for one in there}

@@ -475,10 +475,10 @@ def import_labels(
                 f"{line_of}: {line(label.verdict.target, 60)} is no item of {run}; import "
                 "labels of this run"
             )
-        if label.shown not in ("", now[label.item].of):
+        if not now[label.item].of.startswith(label.shown):
             raise InputError(
-                f"{line_of}: {line(label.verdict.target, 60)} has another text in {run} than the "
-                "one that was labeled: remove the row, and label it again"
+                f"{line_of}: {line(label.verdict.target, 60)} has another text or gold in {run} "
+                "than when it was labeled: remove the row, and label it again"
             )
     _check_order(read, now)
     questions = {q.id: q for q in source.folder.iter("questions", Question)}

@@ -995,8 +995,8 @@ def merge_labels(store: LabelStore, labels: Sequence[PersonLabel]) -> MergedLabe
     for label in labels:
         key = label.annotator, label.item
         there = held.get(key)
-        if there is not None and there.shown not in ("", label.shown):
-            there = None  # of a text that the run has no more
+        if there is not None and not label.shown.startswith(there.shown):
+            there = None  # of a text or gold that the run has no more
         same = there and (there.verdict, there.skipped) == (label.verdict, label.skipped)
         if same and label.probability and there and not there.probability:
             there = None  # of a sheet, which does not say how its items were drawn
