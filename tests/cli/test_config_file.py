@@ -10,6 +10,7 @@ import pytest
 
 from sayso import cli
 from sayso.records import InputError
+from sayso.storage.run_folder import RunFolder
 from sayso.storage.yaml_file import LARGEST, read_yaml
 from support.effort import seconds
 
@@ -243,3 +244,15 @@ def test_an_unknown_setting_is_told_as_it_is_written(
         "--config mine.yaml: setting 'prob.k' is unknown; did you mean probe.k?"
         in capsys.readouterr().err
     )
+
+
+def test_a_setting_has_the_name_of_its_flag_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.jsonl").write_text('{"question": "Who?", "answer": "x"}\n', encoding="utf-8")
+    for name in ("for", "want"):
+        text = f"{name}: declining\ndata: file:q.jsonl\nmodel: builtin\nout: {name}\n"
+        Path("c.yaml").write_text(text, encoding="utf-8")
+        assert cli.execute(["run", "selective", "--config", "c.yaml"]) == 0
+        assert RunFolder.open(Path(name)).read_manifest().settings["want"] == "declining"

@@ -48,6 +48,11 @@ def test_a_file_that_these_settings_never_send_is_noted_with_the_flag_that_sends
     assert not unsent(folder, protocol, **needs)
 
 
+def test_a_mark_of_the_byte_order_is_no_text_of_a_prompt(tmp_path: Path) -> None:
+    folder = written(tmp_path / "mine", plain_question="\ufeff{question}")
+    assert load_prompt("plain_question", folder) == "{question}"
+
+
 def test_a_judges_file_needs_a_model(tmp_path: Path) -> None:
     folder = written(tmp_path / "mine", judge_short=load_prompt("judge_short"))
     assert "judge_short.txt (for --judge MODEL)" in unsent(folder, "uncle")

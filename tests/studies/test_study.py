@@ -211,6 +211,8 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path) -> None:
     assert "none.jsonl" in next(o.reason for o in done if o.status == "failed")
     state = json.loads((tmp_path / "study" / "study.json").read_text())
     assert [cell["status"] for cell in state["cells"]] == [o.status for o in done]
+    with pytest.warns(UserWarning, match=r"knows is not in the study: .*none\.jsonl"):
+        sayso.study(given, resamples=100)
 
 
 def test_data_that_do_not_suit_a_protocol_are_left_out(tmp_path: Path) -> None:

@@ -202,9 +202,13 @@ def _chosen(
 
 
 def _named(fields: Mapping[str, OptionField]) -> dict[str, OptionField]:
-    """Return fields by the names that they have and had."""
-    olds = {field.about["old"]: field for field in fields.values() if field.about["old"]}
-    return {**olds, **fields}
+    """Return fields by the names that they have and had, and by those of their flags."""
+    others = {
+        word.lstrip("-").replace("-", "_"): field
+        for field in fields.values()
+        for word in (*field.about["flag"].split(), field.about["old"])
+    }
+    return {name: field for name, field in {**others, **fields}.items() if name}
 
 
 def without_old_flags(words: Sequence[str], fields: Mapping[str, OptionField]) -> list[str]:

@@ -23,7 +23,7 @@ def load_prompt(name: str, folder: Path | None = None) -> str:
     override = folder / f"{name}.txt" if folder else None
     if override is not None and override.exists():
         try:
-            text = override.read_text(encoding="utf-8").strip()
+            text = override.read_text(encoding="utf-8-sig").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{override}: cannot be read as UTF-8 text ({error})") from None
         if not text:

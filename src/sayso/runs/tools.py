@@ -312,10 +312,14 @@ class FurtherModels:
                 ray=self._options.ray,
                 batches=self._options.batches if is_endpoint(name) else None,
             )
-            self.opened[name] = CachedEngine(
+            made = CachedEngine(
                 engine, self._cache, who=name, price=price, meter=self._meter,
                 progress=self._progress,
             )  # fmt: skip
+            for other, one in self.opened.items():
+                if one.identity == made.identity and one.address != made.address:
+                    raise InputError(f"{other} and {name} have one name and would share replies")
+            self.opened[name] = made
         return self.opened[name]
 
     @property

@@ -8,6 +8,7 @@ what Python gives back.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -64,6 +65,9 @@ def study(
         if not found.runs:
             reasons = "; ".join(o.reason for o in found.outcomes if o.reason)
             raise InputError(f"no cell of the study is finished: {reasons[:300]}")
+        for one in found.outcomes:
+            if one.status in ("failed", "waiting"):
+                warnings.warn(f"{one.model} is not in the study: {one.reason}", stacklevel=2)
         write_study(found, grid.out, layout)
         return found
     if layout and out is None:

@@ -163,6 +163,23 @@ def test_the_model_and_a_panel_are_asked_about_short_answers(
     assert sorted(map(float, by_method["judge_panel"])) == [0.0, 0.0, 0.0, 1.0]  # Milan is false
 
 
+def test_two_models_of_one_name_share_no_replies(
+    tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(name: str, *_: object, **__: object) -> tuple[ScriptedEngine, None]:
+        engine = grader()
+        engine.identity = "api:m"
+        engine.address = f"http://{name[3:]}/v1"  # type: ignore[attr-defined]
+        return engine, None
+
+    monkeypatch.setattr(tools, "open_priced", opened)
+    with pytest.raises(InputError, match="hf:one and hf:two have one name"):
+        sayso.run(
+            "selective", model=subject(), data=data, out=tmp_path / "r", cache=tmp_path / "c",
+            settings={**FEW, "panel": "hf:one,hf:two"}, report=False,
+        )  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["rouge_l", "bert_score:", "llm_blind", "llm:hf:m"])
 def test_other_names_are_refused(name: str) -> None:
     chosen = selective.Settings(answer_metrics=name)
