@@ -27,6 +27,7 @@ from sayso.guard.watch import watch as watch_log
 from sayso.judges.judge import NO_VALUE
 from sayso.judges.rules.judge import judge_rules
 from sayso.records import InputError
+from sayso.report.page import GENERATOR
 from support.guards import guard_file
 from support.tables import tabled
 
@@ -789,9 +790,11 @@ def test_the_page_shows_rates_and_alarms(tmp_path: Path, earlier: Path) -> None:
     page = place.read_text("utf-8")
     assert "The promise of guard.json is withdrawn" in page
     assert f"withdrawn on {summary['guard']['withdrawn']}. Reason: sayso watch, answer 5" in page
-    place.write_text("<p>mine</p>", encoding="utf-8")
-    with pytest.raises(InputError, match="is not a page of sayso"):
-        watched(log, earlier, page=place)
+    for mine in ("<p>mine</p>", f"{GENERATOR}\n<title>Does m know what it knows?"):
+        place.write_text(mine, encoding="utf-8")  # of others, and of a run, a training, a study
+        with pytest.raises(InputError, match=r"--page \S+ exists and was not written by sayso"):
+            watched(log, earlier, page=place)
+        assert place.read_text(encoding="utf-8") == mine
 
 
 def test_a_file_is_read_to_its_end_and_how_to_follow_it_is_told(

@@ -478,7 +478,7 @@ def test_mistakes_are_one_line(
         (uncle, tmp_path / "a.docx", "expected a name ending in .csv, .tsv, .xlsx, .jsonl"),
         (uncle, tmp_path / "a.xlsx", "pip install 'sayso[xlsx]'"),
         (uncle, tmp_path / "file" / "a.csv", "is not a folder"),
-        (uncle, uncle / "questions.parquet", "is a table of a run, which needs it"),
+        (uncle, uncle / "questions.parquet", "is a file of a run, which needs it"),
         (tmp_path / "none", tmp_path / "a.csv", "does not exist: expected a run folder"),
         (tmp_path, tmp_path / "a.csv", "is not a run folder"),
     ]:
@@ -578,7 +578,7 @@ def test_no_table_of_a_run_is_written_over(uncle: Path) -> None:
     tables = ("questions.parquet", "answers.parquet", "generations/short.parquet")
     before = {name: (uncle / name).read_bytes() for name in tables}
     for name in tables:
-        with pytest.raises(InputError, match="is a table of a run, which needs it"):
+        with pytest.raises(InputError, match="is a file of a run, which needs it"):
             export(uncle, uncle / name, force=True)
     assert {name: (uncle / name).read_bytes() for name in tables} == before
 

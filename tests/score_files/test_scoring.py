@@ -512,7 +512,7 @@ def test_no_file_that_is_read_is_written_over(tmp_path: Path, force: bool) -> No
     page.hardlink_to(path)
     before = {file: file.read_bytes() for file in (path, golds)}
     for out, report, told in (
-        (None, page, "is a file that is read" if force else "is not a page of sayso"),
+        (None, page, "is a file that is read" if force else "was not written by sayso"),
         (golds, None, "is a file that is read" if force else "was not written by sayso score"),
         (None, golds, "expected a name ending in .html"),
         (None, path, "expected a name ending in .html"),

@@ -361,3 +361,27 @@ def test_our_own_output_is_written_to_where_it_is_a_file(tmp_path: Path) -> None
     (tmp_path / "a").symlink_to(tmp_path / "a")
     with pytest.raises(InputError, match="cannot write"), replacing(tmp_path / "a"):
         pass
+
+
+def test_no_output_takes_the_place_of_a_run_s_own_file(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither under its name nor through a link, whatever flag says that it may be replaced."""
+    own = finished / "run" / "report.html"
+    own.write_text(f"<head>{GENERATOR}", encoding="utf-8")
+    answers = write(tmp_path / "a.jsonl", [{"question": "Who?", "answer": "Ada", "gold": "Ada"}])
+    table = finished / "run" / "questions.parquet"
+    before = own.read_bytes(), table.read_bytes()
+    for target, name in ((own, "page.html"), (table, "scored.parquet")):
+        (link := tmp_path / name).symlink_to(target)
+        for place in (target, link):
+            words = ["score", str(answers), "--methods", "length_words", "--force"]
+            if target is own:
+                words += ["--out", str(tmp_path / "out.jsonl"), "--report", str(place)]
+            else:
+                words = ["export", str(finished / "run"), str(place), "--force"]
+            assert cli.execute(words) == 2, words
+            error = capsys.readouterr().err
+            assert "is a file of a run, which needs it: give another name" in error
+            assert error.count("\n") == 1
+    assert (own.read_bytes(), table.read_bytes()) == before

@@ -22,7 +22,8 @@ from sayso.harmless import line, plain_json, well_formed
 from sayso.protocols import PROTOCOLS
 from sayso.records import Estimate, InputError
 from sayso.report.numbers import DASH, difference_range, difference_value, interval, metric_value
-from sayso.storage.atomic import disk_errors, is_stream, replacing
+from sayso.storage.atomic import disk_errors, replacing
+from sayso.storage.outputs import check_output
 
 #: characters of a comment on a pull request: GitHub takes 65,536
 LONGEST_COMMENT = 60_000
@@ -273,14 +274,6 @@ def write_verdicts(place: Path, text: str, flag: str) -> None:
     """Write a file in one piece; one that sayso did not write is refused. Raises InputError."""
     mark = JUNIT_MARK if JUNIT_MARK in text else MARKDOWN_MARK
     with disk_errors(place):
-        if place.is_dir():
-            raise InputError(f"{flag} {place} is a folder: name a file in it")
-        if not is_stream(place) and place.exists() and place.stat().st_size:
-            with place.open(encoding="utf-8", errors="replace") as file:
-                if mark not in (head := file.read(1_000)):
-                    ours = JUNIT_MARK in head or MARKDOWN_MARK in head
-                    why = "was not written by sayso assert"
-                    why = "is the file of --junit or of --markdown" if ours else why
-                    raise InputError(f"{flag} {place} exists and {why}: give another name")
+        check_output(place, mark=mark, command=f"sayso {flag}", force=None, name=f"{flag} {place}")
     with replacing(place) as out, disk_errors(place):
         out.write(text.encode("utf-8", "replace"))

@@ -317,9 +317,11 @@ def _summarise(done: Sequence[Result], left_out: Sequence[str], *, quiet: bool) 
     place = place_inside(done[0].path.parent, INDEX)
     manifest = done[0].manifest
     text = index_page(runs, manifest, left_out, place, shown_examples(done[0]))
-    written = write_index(place, text)
-    if written is None:
-        print_note(f"{place} was not written by sayso: it is kept, and no index page is written")
+    written = None
+    try:
+        written = write_index(place, text)
+    except InputError as error:
+        print_note(f"no index page is written: {error}")
     if not quiet:
         render_runs(runs, manifest, Console(), written)
 

@@ -11,17 +11,18 @@ import altair as alt
 
 from sayso.guard.history import WatchPage
 from sayso.metrics.intervals import exact_interval
-from sayso.records import Estimate, InputError
+from sayso.records import Estimate
 from sayso.report.charts import GRID, LONG, MUTED, NARROW, SHORT, Drawing, data_of, finish
 from sayso.report.number_tables import Entry, NumberTable, grid
 from sayso.report.numbers import capital, percent
 from sayso.report.opening import PageOpening
 from sayso.report.page import sheet_page, write_index
 from sayso.report.sheet import Chart, Section, Sheet
-from sayso.storage.atomic import disk_errors
 
 #: points of a drawing; on a phone a third of them
 MOST_POINTS = 60
+#: what the page is called, by which one of before is known
+TITLE = "Do the answers of this log still hold?"
 NOT_SHOWN = (
     "why a rate changed: another model behind the same name, another prompt or other questions all "
     "look alike. A small change needs many answers; the table says which ones are seen."
@@ -53,9 +54,7 @@ def write_watch_page(place: Path, shown: WatchPage) -> None:
         made.append((guard["file"], f"withdrawn on {guard['withdrawn']}. Reason: {guard['why']}"))
     log = summary["log"]
     text = sheet_page(watch_sheet(shown), made=[("Watch", made)], about=[("log", log)])
-    with disk_errors(place):
-        if write_index(place, text) is None:
-            raise InputError(f"--page {place} is not a page of sayso: give another name")
+    write_index(place, text, mark=f"<title>{TITLE}", name=f"--page {place}")
 
 
 def watch_sheet(shown: WatchPage) -> Sheet:
@@ -63,7 +62,7 @@ def watch_sheet(shown: WatchPage) -> Sheet:
     charts = {rate: _chart(rate, shown) for rate in shown.words}
     first = charts.pop(shown.alarms[0]["rate"] if shown.alarms else next(iter(charts)))
     return Sheet(
-        "Do the answers of this log still hold?",
+        TITLE,
         PageOpening(watch_sentence(shown), NOT_SHOWN),
         chart=first,
         main=watched_rates_table(shown),

@@ -35,7 +35,8 @@ from sayso.report.answers import (
 from sayso.report.number_tables import notes_of, page_rows
 from sayso.report.opening import NO_EXAMPLES, ChosenExamples
 from sayso.report.sheet import Sheet, ShownRun, StoredAnswers
-from sayso.storage.atomic import is_stream, replacing
+from sayso.storage.atomic import replacing
+from sayso.storage.outputs import check_output
 from sayso.storage.run_folder import Manifest, RunFolder
 
 #: stands in every page of ours
@@ -259,17 +260,11 @@ def index_page(
     return page("index.html.j2", context)
 
 
-def is_foreign(place: Path) -> bool:
-    """Tell whether a file of somebody else stands where a page is to be written."""
-    if is_stream(place) or not place.exists():
-        return False
-    return place.is_dir() or GENERATOR not in place.read_text(encoding="utf-8", errors="replace")
-
-
-def write_index(place: Path, text: str, *, force: bool = False) -> Path | None:
-    """Write a page, unless somebody else's stands there and not ``force``; return its path."""
-    if not force and is_foreign(place):
-        return None
+def write_index(
+    place: Path, text: str, *, mark: str = GENERATOR, name: str = "", force: bool | None = None
+) -> Path:
+    """Write a page, return its path. Raises InputError as :func:`check_output` does."""
+    check_output(place, mark=mark, command="sayso", force=force, name=name)
     with replacing(place) as file:
         file.write(text.encode("utf-8", "replace"))
     return place

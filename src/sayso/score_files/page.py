@@ -29,7 +29,7 @@ from sayso.report.opening import (
     errors_sentence,
     example,
 )
-from sayso.report.page import is_foreign, sheet_page, write_index
+from sayso.report.page import GENERATOR, sheet_page, write_index
 from sayso.report.sheet import Chart, Section, Sheet, Tile, render_sheet
 from sayso.report.terminal import say
 from sayso.score_files.grade import plural
@@ -51,6 +51,7 @@ from sayso.score_files.leaderboard import (
 )
 from sayso.score_files.write import FloatColumns
 from sayso.scores.text_only import TEXT_ONLY
+from sayso.storage.outputs import check_output
 
 #: answers below which graders are not compared
 LEAST_COMPARED = 20
@@ -220,8 +221,6 @@ def score_sentences(rows: int, values: Mapping[str, int], missing: Mapping[str, 
 
 # ---- the page
 
-FOREIGN = "{}: is not a page of sayso; choose another --report, or pass --force"
-
 
 def check_page_is_ours(place: Path, *, force: bool) -> None:
     """Refuse to replace a page that is not ours, before anything is scored. Raises InputError."""
@@ -229,8 +228,7 @@ def check_page_is_ours(place: Path, *, force: bool) -> None:
         raise InputError(f"--report {place}: expected a name ending in .html")
     if not place.parent.is_dir():
         raise InputError(f"--report {place}: there is no folder {place.parent}")
-    if not force and is_foreign(place):
-        raise InputError(FOREIGN.format(place))
+    check_output(place, mark=GENERATOR, command="sayso", force=force, name=f"--report {place}")
 
 
 def examples(table: FloatColumns, board: Board | None, rows: Iterable[AnswerRow]) -> ChosenExamples:
@@ -298,5 +296,4 @@ def write_file_page(
         about=[("file", file)],
         examples=shown,
     )
-    if write_index(place, text, force=force) is None:
-        raise InputError(FOREIGN.format(place))
+    write_index(place, text, name=f"--report {place}", force=force)

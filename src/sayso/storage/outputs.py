@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from sayso.records import InputError
 from sayso.storage.atomic import is_stream
-from sayso.storage.run_folder import is_table
+from sayso.storage.run_folder import is_of_run
 
 #: what makes a spreadsheet run a cell instead of showing it; some take the wide signs for the same
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -27,13 +27,13 @@ MARKED_ROWS, LONGEST_LINE = 1000, 1 << 24
 
 
 def check_output(
-    place: Path, *, mark: str, command: str, force: bool = False, name: str = ""
+    place: Path, *, mark: str, command: str, force: bool | None = False, name: str = ""
 ) -> None:
     """Refuse a place that cannot be written into, or that holds a file of somebody else.
 
-    ``mark`` is the column by which files of this ``command`` are known; with ``force`` they are not
-    looked at. ``name`` is what messages call the place. Nothing is made or changed. Raises
-    InputError.
+    ``mark`` is the column, or of no table the text, by which files of this ``command`` are known;
+    with ``force`` they are not looked at (``None``: the command has no such flag). ``name`` is what
+    messages call the place. Nothing is made or changed. Raises InputError.
     """
     name = name or str(place)
     if place.is_dir():
@@ -41,13 +41,11 @@ def check_output(
     if is_stream(place):
         return
     _check_folder(place, name)
-    if place.exists() and is_table(place):
-        raise InputError(f"{name} is a table of a run, which needs it: give another name")
+    if place.exists() and is_of_run(place):
+        raise InputError(f"{name} is a file of a run, which needs it: give another name")
     if place.exists() and not force and not is_ours(place, mark):
-        raise InputError(
-            f"{name} exists and was not written by {command}: give another name, or pass --force "
-            "to replace it"
-        )
+        more = "" if force is None else ", or pass --force to replace it"
+        raise InputError(f"{name} exists and was not written by {command}: give another name{more}")
 
 
 def _check_folder(place: Path, name: str) -> None:
@@ -66,8 +64,8 @@ def _check_folder(place: Path, name: str) -> None:
 def is_ours(path: Path, mark: str) -> bool:
     """Tell whether a file has the column ``mark``, in JSONL in one of its first rows.
 
-    A workbook is known by its properties. An empty file holds nothing to lose and counts as ours.
-    What cannot be read is not.
+    Of no table it is a text in one of the first lines. A workbook is known by its properties. An
+    empty file holds nothing to lose and counts as ours. What cannot be read is not.
     """
     if not path.stat().st_size:
         return True
@@ -84,12 +82,13 @@ def is_ours(path: Path, mark: str) -> bool:
         return _is_our_workbook(path)
     with path.open("rb") as lines:
         first = (lines.readline(LONGEST_LINE) for _ in range(MARKED_ROWS))
-        if suffix != ".jsonl":
+        if suffix in (".csv", ".tsv"):
             texts = (line.decode("utf-8", "replace") for line in first)
             with any_length(), contextlib.suppress(csv.Error):
                 return mark in next(csv.reader(texts, delimiter=separator_of(path)), [])
             return False
-        return any(_has_key(line, mark) for line in first)
+        has = _has_key if suffix == ".jsonl" else lambda line, text: text.encode() in line
+        return any(has(line, mark) for line in first)
 
 
 def _has_key(line: bytes, key: str) -> bool:

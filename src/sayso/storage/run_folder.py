@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sayso.addresses import redact
 from sayso.records import Estimate, InputError
-from sayso.storage.atomic import disk_errors, is_link, refuse_links, replacing
+from sayso.storage.atomic import disk_errors, is_link, real_path, refuse_links, replacing
 from sayso.storage.renamed import under_todays_name
 from sayso.storage.tables import count_rows, read_parquet, write_parquet
 
@@ -60,6 +60,10 @@ PAGE = re.compile(r"answers-\d{3,}\.html")
 #: fields of a manifest in which the address of an endpoint may stand
 ADDRESSED = ("command", "model", "model_base", "model_signature", "model_title", "judge")
 FILE = re.compile(r"report\.html|answers/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+#: the tables and pages of a run: no other file takes their places
+OWN = re.compile(
+    rf"report\.html|answers/{PAGE.pattern}|({'|'.join(ALONE)}|({'|'.join(KINDS)})/.+)\.parquet"
+)
 LIBRARIES = (
     "msgspec", "numpy", "pyarrow", "torch", "transformers", "tokenizers", "datasets",
     "huggingface-hub", "safetensors", "altair", "vl-convert-python",
@@ -460,13 +464,12 @@ def read_array(place: Path) -> tuple[ArrayHead, Half] | None:
     return head, rows
 
 
-def is_table(place: Path) -> bool:
-    """Tell whether a file is a table of a run, which the run needs."""
-    if place.suffix != ".parquet":
-        return False
-    inside = place.parent.name in KINDS
-    folder = place.absolute().parent.parent if inside else place.absolute().parent
-    if (not inside and place.stem not in ALONE) or not RunFolder.exists(folder):
+def is_of_run(place: Path) -> bool:
+    """Tell whether a file, or where a link leads, is a table or a page that a run needs."""
+    place = real_path(place)
+    folder = place.parent.parent if place.parent.name in (*KINDS, "answers") else place.parent
+    name = place.relative_to(folder).as_posix()
+    if not OWN.fullmatch(name) or not RunFolder.exists(folder):
         return False
     try:
         RunFolder(folder).read_manifest()

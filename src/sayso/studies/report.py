@@ -377,8 +377,6 @@ def write_study(
         examples=examples(every[0]),
     )
     place = write_index(place_inside(out, INDEX), page)
-    if place is None:
-        raise InputError(f"{out / INDEX} is not a page of sayso: choose another --out")
     write_tables(
         [*written, *(t for own in laid_out.values() for t in own)], out / TABLES, intervals
     )
