@@ -21,7 +21,8 @@ from sayso.guard.guard import written_guard
 from sayso.guard.labeled import labeled_answers
 from sayso.guard.log_answers import AnswerReader
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
-from sayso.records import Verdict
+from sayso.records import Generation, Question, Score, Verdict
+from sayso.storage.run_folder import RunFolder
 from support.endpoint import endpoint
 from support.guards import guard_file
 from support.label_runs import as_judge, label_run
@@ -464,12 +465,14 @@ def test_a_run_without_the_score_says_why(tmp_path: Path) -> None:
             fit_guard(tmp_path / "declining", Selection(score=score))
 
 
-def judged_run(folder: Path, n: int, *, plain: bool = True) -> Path:
+def judged_run(
+    folder: Path, n: int, *, plain: bool = True, rows: Iterable[dict[str, Any]] = ()
+) -> Path:
     """Return a run of selective over given answers, which the rules judge by golds.
 
     Answers that are not ``plain`` go on after the value: the rules are not sure of all of them.
     """
-    rows = [{**row, "gold": f"{k}", "human": None} for k, row in enumerate(rows_of(n))]
+    rows = [{**row, "gold": f"{k}", "human": None} for k, row in enumerate(rows or rows_of(n))]
     if plain:
         rows = [{**row, "answer": row["answer"].split(" indeed")[0]} for row in rows]
     answers, run = str(write(folder / "a.jsonl", rows)), folder / "run"
@@ -477,6 +480,33 @@ def judged_run(folder: Path, n: int, *, plain: bool = True) -> Path:
                "--set", "resamples=200", "--judge", "rules"]  # fmt: skip
     assert cli.execute(command) == 0
     return run
+
+
+def test_blank_samples_count_as_in_the_run(tmp_path: Path) -> None:
+    """Its scores leave them out, and so do the guard that is fitted on it, and a watch."""
+    kinds = [["A"] * 4, ["A", "B", "C", "D"], ["", "A", "A", "B"], ["-", "", "A", "B"], [""] * 4]
+    rows = [{**row, "samples": kinds[n % 5]} for n, row in enumerate(rows_of(100))]
+    run, place = judged_run(tmp_path, 100, rows=rows), tmp_path / "g.json"
+    folder = RunFolder.open(run)
+    answers = {g.id: g for g in folder.iter("generations/short", Generation)}
+    questions = {q.id: q.text for q in folder.iter("questions", Question)}
+    samples = {row["question"]: row["samples"] for row in rows}
+    for score in ("discrete_semantic_entropy", "selfcheck_ngram"):
+        fit_guard(run, Selection(score=score), GuardChoices(0.9, out=place, force=True))
+        guard, values, log = Guard.load(place), [], []
+        for one in folder.iter("scores/short", Score):
+            if one.method == score and one.target:
+                answer = answers[one.target]
+                asked = questions[answer.question]
+                found = guard(asked, answer.text, samples=samples[asked])
+                value = None if one.value is None else pytest.approx(one.value)
+                assert found.score == value, samples[asked]
+                values.append(one.value)
+                log.append({"question": asked, "answer": answer.text, "samples": samples[asked]})
+        assert values.count(None) == 20
+    reader = AnswerReader({}, guard)
+    counts = read_baseline(write(tmp_path / "log.jsonl", log), "", reader).counts
+    assert counts["above_limit"][1] == 80
 
 
 def test_people_who_labeled_a_random_sample_decide(tmp_path: Path) -> None:

@@ -341,6 +341,7 @@ def _file_of(result: FittedGuard) -> GuardFile:
         needs=needs,
         meaning=labeled.meaning,
         samples=labeled.samples if "draws" in needs else None,
+        blanks=labeled.blanks,
         data=labeled.data,
         model=labeled.model,
         signature=labeled.signature,

@@ -12,6 +12,7 @@ import os
 import stat
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sayso.judges.english import stated as confidence
     from sayso.runs import tools
     from sayso.scores import collect, evidence
+    from sayso.scores.evidence import Case
     from sayso.storage import atomic
 else:
     scores = Later("sayso.scores")
@@ -67,9 +69,10 @@ class GuardFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """``guard.json``: an answer is given where its score is at most ``limit``.
 
     ``needs`` is the evidence that the score takes, ``meaning`` who compares texts for it, and
-    ``samples`` the fewest and the most samples that labeled answers had. ``labels`` counts labeled
-    units, ``answered`` and ``wrong`` are those at the limit. ``otherwise`` is what becomes of
-    answers that are not given. A file of version 0.2 may have ``costs``: of these answers, those
+    ``samples`` the fewest and the most samples that labeled answers had; ``blanks`` is what scores
+    made of those that say nothing (a run leaves them out). ``labels`` counts labeled units,
+    ``answered`` and ``wrong`` are those at the limit. ``otherwise`` is what becomes of answers that
+    are not given. A file of version 0.2 may have ``costs``: of these answers, those
     up to ``ask_limit`` then go to a person, and the others are declined.
     """
 
@@ -93,6 +96,7 @@ class GuardFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     needs: tuple[str, ...]
     meaning: str = ""
     samples: tuple[int, int] | None = None
+    blanks: Literal["kept", "left out"] = "kept"
     data: str = ""
     model: str = ""
     signature: str = ""
@@ -161,6 +165,17 @@ def equal_blanks(samples: Sequence[str], needs: Sequence[str]) -> int:
     """Return how many samples say nothing, if that is several, which a score takes for equal."""
     blank = sum(map(is_blank, samples)) if "draws" in needs else 0
     return blank if blank > 1 else 0
+
+
+def settle_blanks(case: Case, file: GuardFile) -> str:
+    """Make of blank samples what the scores of the labels made; return why there is no score."""
+    if file.blanks == "kept" or "draws" not in file.needs:
+        blank = equal_blanks(case.draws, file.needs)
+        return f"{blank} of {len(case.draws)} samples are blank" if blank else ""
+    said = [not is_blank(text) for text in case.draws]
+    case.draws = tuple(compress(case.draws, said))
+    case.draw_arrays = [*compress(case.draw_arrays, said)]
+    return ""
 
 
 class Answered(NamedTuple):
@@ -383,8 +398,6 @@ class Guard:
         for number, text in enumerate(draws, 1):
             if "draws" in needs and not isinstance(text, str):
                 return f"sample {number} is {text!r:.40}, expected a text"
-        if blank := equal_blanks(draws, needs):
-            return f"{blank} of {len(draws)} samples are blank"
         own = [_numbers(values) for values in (given.logprobs, given.entropies)]
         each = [
             [_numbers(values) for values in lists or ()] or [None] * len(draws)
@@ -397,6 +410,8 @@ class Guard:
         case.arrays.update(_there(own))
         for kept, *values in zip(case.draw_arrays, *each, strict=True):
             kept.update(_there(values))
+        if blank := settle_blanks(case, self.file):
+            return blank
         stated = given.stated
         if stated is None and answer is not None:
             stated = confidence.stated_confidence(answer, question)

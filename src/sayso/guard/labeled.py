@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -107,6 +107,7 @@ class LabeledAnswers(NamedTuple):
     samples: tuple[int, int] | None
     notices: list[str]
     entities: int = 0
+    blanks: Literal["kept", "left out"] = "kept"
 
 
 def labeled_answers(source: Path, chosen: Selection) -> LabeledAnswers:
@@ -192,6 +193,7 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
             (settings.draws.k, settings.draws.k),
             notices,
             entities_of(read.questions) if people is None else 0,
+            "left out",
         ),
         _why_unjudged(rows, people is not None),
     )

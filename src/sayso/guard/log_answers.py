@@ -21,7 +21,7 @@ from sayso.datasets.answer_rows import (
 )
 from sayso.datasets.columns import COLUMNS, columns_of, places_of
 from sayso.guard.errors import answer_error, states_value
-from sayso.guard.guard import GIVEN, Guard, equal_blanks
+from sayso.guard.guard import GIVEN, Guard, settle_blanks
 from sayso.harmless import line
 from sayso.judges.english.tokens import forget_texts
 from sayso.judges.judge import NO_VALUE, WITHHELD
@@ -272,9 +272,9 @@ class AnswerReader:
         """Return the guard's score from what a row holds."""
         if self.guard is None or self.method is None:
             return None
-        if equal_blanks(row.samples, self.guard.file.needs):
+        if settle_blanks(case := row_case(row), self.guard.file):
             return None
-        samples = samples_of(row.place, row_case(row), row.answer)
+        samples = samples_of(row.place, case, row.answer)
         name = self.guard.file.score
         value = values_of({name: self.method}, samples)[name]
         return value if isinstance(value, float) else None
