@@ -43,6 +43,7 @@ from sayso.report.terminal import say
 from sayso.score_files.grade import plural
 from sayso.score_files.leaderboard import board_warnings, ranked_table, shown_entries
 from sayso.storage.atomic import disk_errors, replacing
+from sayso.storage.outputs import check_output
 from sayso.version import __version__
 
 #: exit codes of the three answers
@@ -157,19 +158,11 @@ def _place_of(source: Path, choices: GuardChoices, golds: Path | None) -> Path:
     A file that is read is never replaced, not even by force.
     """
     place = choices.out or (source if source.is_dir() else source.parent) / "guard.json"
-    if place.is_dir():
-        raise InputError(f"--out {place} is a folder: name a file in it")
+    name = f"--out {place}"
     for given in (source, golds):
         if given is not None and place.exists() and given.exists() and place.samefile(given):
-            raise InputError(f"--out {place} holds the labels: give the guard another name")
-    if place.exists() and not choices.force:
-        try:
-            guard_in(place)
-        except InputError:
-            raise InputError(
-                f"--out {place} exists and was not written by sayso guard: give another name, or "
-                "pass --force to replace it"
-            ) from None
+            raise InputError(f"{name} holds the labels: give the guard another name")
+    check_output(place, mark='"max_error"', command="sayso guard", force=choices.force, name=name)
     return place
 
 
