@@ -23,6 +23,7 @@ from sayso.people.labels import (
     CODES,
     COLUMNS,
     KINDS,
+    SAID,
     TABLES,
     LabelDesign,
     LabeledItem,
@@ -553,6 +554,27 @@ def test_a_wrong_row_is_one_line(tmp_path: Path, change: dict[str, str], expecte
         read_labels(place)
     assert expected in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_file_without_a_label_is_refused(tmp_path: Path) -> None:
+    """Nobody filled it in, its columns are called otherwise, or its name has another ending."""
+    row = {name: "" if v is None else str(v) for name, v in label_row(label(1)).items()}
+    bare = row | dict.fromkeys(SAID, "")
+    renamed = {{"stance": "how", "content": "right"}.get(k, k): v for k, v in row.items()}
+    for name, cells, told in (
+        ("sheet.csv", bare, "none of its 2 rows has a label"),
+        ("renamed.csv", renamed, "annotator | kind | stage | target | asked | how | right |"),
+        ("commas.tsv", row, "it has annotator,kind,stage,target,asked,stance,"),
+    ):
+        place = tmp_path / name
+        lines = [list(cells), *[list(cells.values())] * 2]
+        place.write_text("".join(",".join(one) + "\n" for one in lines))
+        with pytest.raises(InputError) as error:
+            read_labels(place)
+        message = str(error.value)
+        assert told in message
+        assert "expected stance, content, label, number or skipped" in message
+        assert "\n" not in message
 
 
 def test_rows_without_a_label_are_counted_and_two_labels_refused(tmp_path: Path) -> None:

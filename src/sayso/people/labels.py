@@ -31,6 +31,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 import msgspec
 
 from sayso.datasets.tables import read_table, suffix_of
+from sayso.harmless import line
 from sayso.records import InputError, Stance, Verdict, content_id
 from sayso.storage.atomic import NO_LINK, disk_errors, place_inside, replacing
 from sayso.storage.outputs import check_output, export_cell, separator_of
@@ -861,7 +862,7 @@ def write_rows(
 def read_labels(
     place: Path, *, annotator: str = "", known: Iterable[str] = (), flag: str = "--import"
 ) -> ReadLabels:
-    """Return the labels in a file; rows that say nothing are not read, but named.
+    """Return the labels in a file; rows that say nothing are not read, but named, unless all do.
 
     A label that names no time is as old as the file: what was said since on the page is later.
     ``annotator`` is by whom rows are that name nobody, ``known`` are the names of others who
@@ -893,6 +894,12 @@ def read_labels(
             raise InputError(f"{name} {word} {number}: {error}") from None
         found[key], rows[key] = label, row
         lines[key] = f"{name} {word} {number}"
+    if not found:
+        columns = line(" | ".join(table[0][1]), 200)
+        raise InputError(
+            f"{name}: none of its {len(table):,} rows has a label: expected {', '.join(SAID[:-1])} "
+            f"or skipped filled in, in columns of these names; it has {columns}"
+        )
     return ReadLabels(list(found.values()), list(lines.values()), list(rows.values()), empty, word)
 
 
