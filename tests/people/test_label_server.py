@@ -191,6 +191,20 @@ def test_only_the_page_itself_may_write(client: Client, headers: dict[str, str |
     assert client.ask("api/write", body)[0] == 200
 
 
+@pytest.mark.parametrize("length", [None, "0", "10"])
+def test_a_body_in_chunks_is_refused_and_not_lost(client: Client, length: str | None) -> None:
+    """Its length is known only at its end; a Content-Length beside it may say anything."""
+    place = client.work("Ada")["items"][0]["place"]
+    body = {"annotator": "Ada", "place": place, "name": "x", "said": {"stance": "abstained"}}
+    data = json.dumps(body).encode()
+    chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(data), data)
+    sent = {"Content_Length": length, "Transfer_Encoding": "chunked"}
+    status, _, text = client.ask("api/write", chunks, **sent)
+    assert (status, text) == (411, "expected a body with a Content-Length, and no Transfer-Encoding")
+    assert client.ask("api/write", body, Content_Length=None)[0] == 411
+    assert client.work("Ada")["said"] == []
+
+
 def test_another_page_can_embed_nothing(client: Client) -> None:
     embedded = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "no-cors"}
     assert client.ask("api/start", **embedded)[0] == 403

@@ -184,6 +184,8 @@ def _refused(request: Request, token: str, hosts: set[str]) -> Response | None:
         return Response("only the page itself may write", 403)
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     length = request.headers.get("content-length", "")
+    if "transfer-encoding" in request.headers or not length:  # then no length is what it says
+        return Response("expected a body with a Content-Length, and no Transfer-Encoding", 411)
     if kind != "application/json" or not _is_short(length):
         return Response(f"expected JSON of at most {LONGEST_BODY:,} bytes", 415)
     return None
