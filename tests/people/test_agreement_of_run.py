@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -25,11 +27,13 @@ from sayso.people.agreement import (
     agreement,
     agreement_sheet,
 )
+from sayso.people.choices import LabelChoices
 from sayso.people.corrected import more_labels
+from sayso.people.labeling import open_labeling
 from sayso.people.labels import LabeledItem, LabelStore, PersonLabel, verdict_of_person
 from sayso.records import InputError, Results, Verdict, part_of
 from sayso.report.number_tables import notes_of
-from sayso.storage.run_folder import RunFolder
+from sayso.storage.run_folder import LABELS, RunFolder
 from support.label_runs import answers_run, as_judge, claims_run, label_run, pairs_run
 
 
@@ -309,6 +313,44 @@ def test_what_one_reading_leaves_out_is_said(tmp_path: Path) -> None:
     notes = agreement_sheet([result]).sections[0].tables[0].notes
     assert "verdict, people: 19 items" in notes
     assert "stance, people: 20 items" in notes
+
+
+def test_labels_of_two_draws_count_by_the_groups_of_both(tmp_path: Path) -> None:
+    """An item of both draws, or that two people labeled, is one item."""
+
+    def says(number: int, read: Verdict, name: str) -> dict[str, object]:
+        return {"stance": "abstained"} if number % 3 else as_judge(number, read, name)
+
+    run = answers_run(tmp_path / "run", 80)
+    label_run(run, "A", says, n=24)
+    with LabelStore.open(run) as store:
+        choices = LabelChoices(kind="answer", n=30, seed=2, design="random", force=True)
+        labeling = open_labeling(run, store, choices)
+        for work in labeling.work("B"):
+            labeling.label("B", work.place, {"stance": "abstained"})
+        labels, designs = store.labels(), [store.places(one.id) for one in store.designs()]
+    groups = [{one.item: one.stratum for one in places} for places in designs]
+    both = {item: (group, groups[1][item]) for item, group in groups[0].items()}
+    items = {one.item for one in labels}
+    assert len(labels) == 54 > len(items)
+    sizes, reached = Counter(both.values()), Counter(both[item] for item in items)
+    read = {(v.target, v.asked): v for v in RunFolder.open(run).iter("verdicts/short", Verdict)}
+    same = total = 0.0
+    for one in labels:
+        if one.annotator == "A":
+            weight = sizes[both[one.item]] / reached[both[one.item]]
+            total += weight
+            same += weight * (one.verdict.value == read[one.item.target, one.item.asked].value)
+    kind = only(agreement(run, resamples=50))
+    assert (kind.items, dict(kind.annotators)) == (len(items), {"A": 24, "B": 30})
+    assert kind.get("agreed", annotator="A").value == pytest.approx(same / total)
+    assert kind.weighted
+    # without the groups of one of the draws, nobody can tell how its labels weigh
+    with sqlite3.connect(run / LABELS) as db:
+        for table, column in (("designs", "id"), ("places", "design"), ("assigned", "design")):
+            db.execute(f"DELETE FROM {table} WHERE {column}=?", (labeling.design.id,))
+    result = agreement(run, resamples=50)
+    assert UNWEIGHTED in agreement_sheet([result]).cautions[0]
 
 
 def test_labels_from_no_draw_count_alike_and_it_is_said(tmp_path: Path) -> None:

@@ -200,7 +200,8 @@ def test_a_body_in_chunks_is_refused_and_not_lost(client: Client, length: str | 
     chunks = b"%x\r\n%b\r\n0\r\n\r\n" % (len(data), data)
     sent = {"Content_Length": length, "Transfer_Encoding": "chunked"}
     status, _, text = client.ask("api/write", chunks, **sent)
-    assert (status, text) == (411, "expected a body with a Content-Length, and no Transfer-Encoding")
+    told = "expected a body with a Content-Length, and no Transfer-Encoding"
+    assert (status, text) == (411, told)
     assert client.ask("api/write", body, Content_Length=None)[0] == 411
     assert client.work("Ada")["said"] == []
 

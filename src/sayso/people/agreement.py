@@ -6,9 +6,9 @@ many one by chance. The shares of UNCLE's appendix B count items apart to which 
 than half, gave the same label.
 
 Items were drawn by design, rarer readings of the judge more often, so each counts as one over the
-probability of its draw. Where labels come from several draws, or from none that is stored, every
-item counts alike and the result says so. Intervals resample entities, not annotators: they hold for
-these annotators.
+probability of its draw, of several draws by the groups of all, as corrected numbers do. Where these
+are not stored, every item counts alike and the result says so. Intervals resample entities, not
+annotators: they hold for these annotators.
 
 UNCLE's appendix B is the first table: the share of items on which people confirm the judge, and on
 which they contradict it; on the rest they do not agree. For sureness there are Pearson's and
@@ -32,7 +32,7 @@ from sayso.metrics.agreement import COEFFICIENT, coefficients, krippendorff_alph
 from sayso.metrics.arrays import Floats, divide
 from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_share
 from sayso.metrics.ranking import pearson, spearman
-from sayso.people.corrected import more_labels
+from sayso.people.corrected import draw_strata, label_chances, more_labels
 from sayso.people.items import (
     ALL,
     ENDS,
@@ -80,8 +80,8 @@ MAIN: dict[Kind, str] = {"answer": "short", "aspect": "long", "claim": "long"}
 #: characters of a text in an example
 LONGEST_TEXT = 400
 UNWEIGHTED = (
-    "labels come from several draws, or from none that is stored: every item counts alike, which "
-    "favors what was drawn more often"
+    "nobody knows how all labels were drawn: every item counts alike, which favors what was drawn "
+    "more often"
 )
 #: how near the judge is to people on how sure a sentence sounds, to count as agreeing
 NEAR = 0.25
@@ -195,7 +195,7 @@ class RunAgreement(Plotted, msgspec.Struct, frozen=True):
 class LabeledRow(NamedTuple):
     """An item: what each annotator says of it, what they say together, and the judge.
 
-    ``chance`` is the probability of its draw, where all labels are of one draw.
+    ``chance`` is the probability with which it was drawn, where that is known.
     """
 
     item: LabeledItem
@@ -237,7 +237,9 @@ class LabeledTable(NamedTuple):
         return None if len(chances) < len(self.rows) else 1 / np.array(chances)
 
 
-def labeled_tables(source: LabelSource, labels: Sequence[PersonLabel]) -> list[LabeledTable]:
+def labeled_tables(
+    source: LabelSource, store: LabelStore, labels: Sequence[PersonLabel]
+) -> list[LabeledTable]:
     """Return the labels of a run by kind and table of the judge, the main ones first.
 
     Raises InputError for a label on a table that the run does not have.
@@ -252,16 +254,19 @@ def labeled_tables(source: LabelSource, labels: Sequence[PersonLabel]) -> list[L
                 f"{source.folder.path} has labels of {KIND_NAMES[kind]} in {line(stage, 60)!r}, "
                 "and no such table of verdicts; were they imported from another run?"
             )
-    tables = [_table(source.folder, *place, given[place]) for place in stages if place in given]
+    there = [place for place in stages if place in given]
+    tables = [_table(source.folder, store, place, given[place]) for place in there]
     return [table for table in tables if table.rows]
 
 
 def _table(
-    folder: RunFolder, kind: Kind, stage: str, labels: Sequence[PersonLabel]
+    folder: RunFolder, store: LabelStore, place: tuple[Kind, str], labels: Sequence[PersonLabel]
 ) -> LabeledTable:
+    kind, stage = place
     given = [one for one in labels if not one.skipped]
     people = [name for name, _ in Counter(one.annotator for one in given).most_common()]
-    one_draw = len({one.design for one in given}) == 1 and bool(given[0].design)
+    strata = draw_strata(store, given) if all(one.design for one in given) else None
+    chances = {} if strata is None else label_chances(given, strata)
     of: dict[LabeledItem, dict[str, PersonLabel]] = {}
     for one in given:
         of.setdefault(one.item, {})[one.annotator] = one
@@ -269,10 +274,10 @@ def _table(
     rows = []
     for item in sorted(of):
         said = {name: of[item][name].verdict for name in people if name in of[item]}
-        drawn = of[item][next(iter(said))]
-        chance = drawn.probability if one_draw else None
+        stratum = of[item][next(iter(said))].stratum
+        chance = chances.get((item.target, item.asked))
         joined = joined_verdict(item, said).verdict
-        rows.append(LabeledRow(item, said, joined, read.get(item), chance, drawn.stratum))
+        rows.append(LabeledRow(item, said, joined, read.get(item), chance, stratum))
     skipped = sum(one.skipped not in ("", PASSED) for one in labels)
     return LabeledTable(kind, stage, rows, people, skipped)
 
@@ -377,15 +382,15 @@ def agreement(
             f"such as {line(other[0].verdict.target, 40)}: sayso label {quote(str(folder))} shows "
             "these again"
         )
-    tables = labeled_tables(source, labels)
+    with LabelStore.read(folder) as store:
+        tables = labeled_tables(source, store, labels)
+        passed = [store.left_out(table.stage)[1] for table in tables]
     if not tables:
         raise InputError(
             f"{folder}: its labels are all skipped items; label some: sayso label "
             f"{quote(str(folder))}"
         )
     clusters = clusters_of(source.folder.iter("questions", Question))
-    with LabelStore.read(folder) as store:
-        passed = [store.left_out(table.stage)[1] for table in tables]
     kinds = []
     for table, passed_over in zip(tables, passed, strict=True):
         items = [row.item for row in table.rows]

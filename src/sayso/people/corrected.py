@@ -268,7 +268,7 @@ def labels_of_run(run: Path) -> UsedLabels:
                 every.setdefault(label.stage, []).append(label)
         drawn = {stage: [one for one in some if one.probability] for stage, some in every.items()}
         by_stage = {stage: drawn[stage] or some for stage, some in every.items()}
-        strata = {stage: _strata(store, some) for stage, some in by_stage.items()}
+        strata = {stage: draw_strata(store, some) for stage, some in by_stage.items()}
         left_out = {stage: store.left_out(stage) for stage in every}
         old = [*gone, *store.of_old_texts()]
         designs = {design.id: design.items for design in store.designs()}
@@ -283,7 +283,7 @@ def labels_of_run(run: Path) -> UsedLabels:
             (item.target, item.asked): joined_verdict(item, own).verdict
             for item, own in by_item.items()
         }
-        chances[stage] = _chances(some, strata[stage] or {})
+        chances[stage] = label_chances(some, strata[stage] or {})
         table = f"verdicts/{stage}"
         judged = source.folder.iter(table, Verdict) if source.folder.has(table) else ()
         there = {(one.target, one.asked) for one in judged}
@@ -338,7 +338,7 @@ def _judged(item: LabeledItem) -> Place:
     return pair_of(item.target)[0] if item.kind == "pair" else item.target, item.asked
 
 
-def _strata(store: LabelStore, labels: Sequence[PersonLabel]) -> Mapping[Place, str] | None:
+def draw_strata(store: LabelStore, labels: Sequence[PersonLabel]) -> Mapping[Place, str] | None:
     """Return the stratum of every item that could have been drawn.
 
     Of labels from several designs these are the items that all of them have in one stratum: however
@@ -356,7 +356,7 @@ def _strata(store: LabelStore, labels: Sequence[PersonLabel]) -> Mapping[Place, 
     return {place: "; ".join(one.get(place, "") for one in of) for some in of for place in some}
 
 
-def _chances(labels: Sequence[PersonLabel], strata: Mapping[Place, str]) -> dict[Place, float]:
+def label_chances(labels: Sequence[PersonLabel], strata: Mapping[Place, str]) -> dict[Place, float]:
     """Return with which probability each place is labeled: in a stratum, the share that is."""
     known = {(one.item.target, one.item.asked): one.probability for one in labels}
     reached = Counter(strata[place] for place in known if place in strata)
