@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sayso.metrics import auroc
-from sayso.metrics.intervals import SINGLE_CLUSTER
+from sayso.metrics.intervals import SINGLE_CLUSTER, at_level
 from sayso.metrics.ranking import bootstrap_auroc
 from sayso.protocols.declared import (
     Counted,
     Declared,
     RowPlace,
     Rows,
+    Sums,
     Use,
     Weighted,
     common_rows,
@@ -145,6 +149,45 @@ def test_a_difference_is_of_paired_rows_that_count_in_both() -> None:
 def test_a_run_less_itself_is_zero() -> None:
     one = share("abcdef", "ppqqrr", "110010")
     assert (difference(one, one).value, difference(one, one).low) == (0, 0)
+
+
+def test_a_difference_that_no_question_shows_has_the_interval_of_the_rule_of_three() -> None:
+    keys, hits = [*range(100)], np.arange(100) % 4 == 0
+    three, other = -math.log(0.025), lambda d: False
+
+    def gap(d: Declared) -> Estimate:
+        ((_, _, found),) = differences([d], [d], 500, 0, other)
+        return found
+
+    def declared(entity: NDArray[np.int64], metric: Sums | Weighted) -> Declared:
+        rows = Rows(keys, entity, entity.astype(str))
+        columns = [hits.astype(int)] if isinstance(metric, Sums) else [1.0 * hits, 1.0 * ~hits]
+        return Declared("share", (), Counted(rows, metric, columns), uses=EVERYWHERE)
+
+    share_, alone = share_of_rows("share"), np.arange(100)
+    found = gap(declared(alone, share_))
+    assert (found.value, found.low, found.high) == (0, -found.high, pytest.approx(three / 100))
+    with at_level(0.9):
+        assert gap(declared(alone, share_)).high == pytest.approx(-math.log(0.05) / 100)
+    # ten answers about each of ten: an entity changes as a whole
+    assert gap(declared(alone // 10, share_)).high == pytest.approx(three / 10)
+    # only what both runs have counts
+    few = declared(alone, share_)
+    few = few._replace(of=dataclasses.replace(few.of, rows=few.of.rows.take(alone < 50)))
+    few = few._replace(of=dataclasses.replace(few.of, columns=[few.of.columns[0][:50]]))
+    ((_, _, found),) = differences([few], [declared(alone, share_)], 500, 0, other)
+    assert found.high == pytest.approx(three / 50)
+    # no function of sums: the reason in the place of an interval
+    found = gap(declared(alone, AUROC))
+    assert (found.value, found.low, found.high) == (0, None, None)
+    assert "no question shows a difference" in str(found.problem)
+    # the same answers are exact, unless a verdict is missing
+    for missing in (0, 1):
+        hits_, said = hits.astype(int), declared(alone, share_)
+        hits_[:missing] = -1
+        lost = said._replace(of=dataclasses.replace(said.of, columns=[hits_]))
+        ((_, _, found),) = differences([lost], [said], 500, 0, lambda d: True)
+        assert (found.low == 0) is (not missing)
 
 
 def test_an_entity_without_a_counted_row_is_not_drawn() -> None:

@@ -57,7 +57,7 @@ def test_a_model_beside_itself_shows_nothing(tmp_path: Path) -> None:
     for e in made.estimates:
         assert e.value in (0.0, None), e
         if e.value is not None and e.low is not None:
-            assert e.low == e.high == 0.0
+            assert e.low == -e.high <= 0.0  # what two names show is no proof that they are one
         assert signature_text(e.signature).startswith(f"difference of {e.name}|")
 
 

@@ -36,16 +36,16 @@ from sayso.assertions.grammar import (
     find_number,
     parse_assertion,
 )
-from sayso.assertions.needed import sampling_error, unseen_change
+from sayso.assertions.needed import sampling_error
 from sayso.harmless import line
-from sayso.metric import FORMS, NOTATIONS, Count, Metric, MetricTable, Positive
+from sayso.metric import NOTATIONS, Count, Metric, MetricTable, Positive
 from sayso.metrics.cmfg import THIN
 from sayso.metrics.intervals import at_level
 from sayso.people.corrected import corrected_numbers, has_labels
 from sayso.protocols import protocol_of
+from sayso.protocols.comparing import StoredRow
 from sayso.protocols.declared import Declared
 from sayso.protocols.pool import cluster_name, clusters_of
-from sayso.protocols.probes import PROBES
 from sayso.protocols.protocol import Beside, ComparedRun, Protocol
 from sayso.records import CorrectedNumber, Estimate, InputError, part_of, slice_of
 from sayso.report.corrected import NumberName, difference_of_corrected, unlabeled_notes
@@ -150,8 +150,6 @@ class _Target(NamedTuple):
     measured: Callable[[], Sequence[Estimate]]
     declared: Callable[[], DeclaredNumbers]
     difference: bool = False
-    #: whether a number is made of the same answers in both runs (:func:`same_answers`)
-    same: Callable[[Estimate], bool] = lambda number: False
     #: what labels of people correct, by name and slice of the number: of each run its own
     labeled: Mapping[NumberName, Sequence[CorrectedNumber]] = {}
     #: why the other numbers are the judge's alone
@@ -240,15 +238,10 @@ def _decided(parsed: Sequence[Assertion], targets: Sequence[_Target]) -> Iterato
     def measured(error: float) -> list[Estimate]:
         with at_level(1 - 2 * error):
             found = {i: {(e.name, e.where): e for e in targets[i].measured()} for i in wanted}
-        numbers = [
+        return [
             number if fact else found[i].get((number.name, number.where), _unmeasured(number))
             for (i, number), fact in zip(meant, facts, strict=True)
         ]
-        return [
-            e if claim.by_nature or not (e.low == e.high == e.value == 0)
-            else unseen_change(e, declared[i]().get((e.name, e.where), (None,))[0], error)
-            for e, (i, _), claim in zip(numbers, meant, claims, strict=True)
-        ]  # fmt: skip
 
     def spread(place: int) -> float | None:
         i, number = meant[place]
@@ -284,8 +277,8 @@ def _claim(assertion: Assertion, target: _Target, number: Estimate) -> AssertedN
     elif number.value is not None and number.low is None and metric.notation == "count":
         by_nature = COUNT
     elif number.low == number.high == number.value == 0 and not number.missing:
-        blind = part_of(number.where, "policy") in BLIND
-        by_nature = EXACT if blind or target.same(number) else ""
+        exact = target.difference or part_of(number.where, "policy") in BLIND
+        by_nature = EXACT if exact and (number.name, number.where) not in target.labeled else ""
     scale = None if target.difference else metric.limits
     claim = AssertedNumber(op, limit, by_nature, scale, target.entities)
     if metric.limits is not None and number.name in metrics:
@@ -468,14 +461,13 @@ def _differences(
 
         shared = len(names[0] & names[1]) or len(names[0])
         plan = protocol_of(manifest)
-        same = partial(same_answers, *sides)
         labels = {(e.name, e.where): own for e, own in labeled if own}
         alone = "labels do not correct it" if all(both) else "only one of the runs has labels"
         found = [e for e, _ in labeled]
         shown = plan, str(path), manifest, shared, found, (), differences
         declared = partial(declared_pairs, plan, sides)
         by_people = labels, alone * any(both)
-        targets.append(_Target(*shown, declared, True, same, *by_people, compared.notes))
+        targets.append(_Target(*shown, declared, True, *by_people, compared.notes))
     if not targets:
         raise InputError(f"{base} has no run of a protocol that {runs[0].parent} has")
     return targets
@@ -488,54 +480,6 @@ def declared_pairs(plan: Protocol, sides: tuple[ComparedRun, ComparedRun]) -> De
     )
     theirs = {(d.name, d.where): d for d in before}
     return {key: (d, theirs[key]) for d in after if (key := (d.name, d.where)) in theirs}
-
-
-# ---- the same answers in two runs
-
-
-class _StoredRow(msgspec.Struct, frozen=True):
-    """What a row of answers, verdicts or scores is of, and what it says."""
-
-    id: str = ""
-    target: str = ""
-    question: str = ""
-    asked: str = ""
-    by: str = ""
-    text: str = ""
-    thinking: str | None = None
-    stance: str | None = None
-    content: str | None = None
-    label: str | None = None
-    number: float | None = None
-    value: float | None = None
-    problem: str | None = None
-
-
-def same_answers(base: ComparedRun, new: ComparedRun, number: Estimate) -> bool:
-    """Tell whether two runs have the same answers by nature, read alike, where a number has any.
-
-    By nature: a model of one identity, which is more than a name, was asked the same, or the probes
-    of one run say what is known in both. That answers are alike by chance says less.
-    """
-    form, scored = (part_of(number.where, key) for key in ("form", "score"))
-    borrowed = getattr(new.settings, "known_from", "self") not in ("", "self")
-    probes = number.name == "p_known" and borrowed
-    models = {one.manifest.model_identity for one in (base, new)}
-    if not probes and (len(models) > 1 or min(models).startswith("api:")):
-        return False
-    others = {*FORMS} - {form} if form else set()
-    kinds = ("generations", "verdicts", "scores") if scored else ("generations", "verdicts")
-    runs = [one.run.folder for one in (base, new)]
-    for table in {one for run in runs for kind in kinds for one in run.tables(kind)}:
-        stage = table.partition("/")[2]
-        if (number.name == "p_known" and stage != PROBES) or others & {*stage.split("-")}:
-            continue
-        rows = [[*run.iter(table, _StoredRow)] for run in runs if run.has(table)]
-        shared = set.intersection(*({one.question or one.asked for one in own} for own in rows))
-        both = [[one for one in own if (one.question or one.asked) in shared] for own in rows]
-        if both[0] != both[-1] or len(rows) < 2 or (any(rows) and not shared):
-            return False
-    return True
 
 
 # ---- what a run knows without any sampling error
@@ -553,7 +497,7 @@ def facts_of_the_run(job: FolderRun, manifest: Manifest) -> Iterator[Estimate]:
         stage = table.partition("/")[2]
         if stage.endswith(SPANS):
             continue
-        verdicts = job.folder.read(table, _StoredRow)
+        verdicts = job.folder.read(table, StoredRow)
         left = _without_row(job.folder, stage, {one.target for one in verdicts})
         unread = left + sum(one.problem is not None for one in verdicts)
         judged = left + len(verdicts)
@@ -577,7 +521,7 @@ def _without_row(folder: RunFolder, stage: str, judged: Collection[str]) -> int:
     table = f"generations/{stage}"
     if stage.endswith("draws") or not folder.has(table):
         return 0
-    return sum(one.id not in judged for one in folder.iter(table, _StoredRow))
+    return sum(one.id not in judged for one in folder.iter(table, StoredRow))
 
 
 def _share(name: str, count: int, of: int, **where: str) -> Estimate:

@@ -19,12 +19,11 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from sayso.metrics.intervals import Range, standard_error, student_quantile
 from sayso.metrics.joint import resample_jointly
-from sayso.protocols.declared import Declared, Sums, joint_number
+from sayso.protocols.declared import Declared, joint_number
 from sayso.records import Estimate
 
 #: the chance with which the number that is asked for settles the assertion
@@ -50,29 +49,6 @@ class Settling(NamedTuple):
     scale: Range | None
     entities: int
     spread: float | None = None
-
-
-def unseen_change(e: Estimate, d: Declared | None, error: float) -> Estimate:
-    """Return a difference that no question shows with how far it may be from 0, one-sided.
-
-    Of m clusters none changed, so at most -ln(error) would among as many others (the rule of
-    three: Hanley and Lippman-Hand 1983), each as large as the largest, in the way that moves the
-    number most. As it is where the number is no function of sums, or this would undefine it. A
-    share of 100 answers about one entity each, at error .05: -.030 to .030.
-    """
-    if d is None or not isinstance(d.of.metric, Sums) or d.of.kinds is not None:
-        return e
-    of, cells = d.of.metric.of, np.eye(d.of.metric.size)
-    sums, sizes = d.of.adds().sum(axis=0), np.bincount(d.of.rows.entity[d.of.counts], minlength=1)
-    changed = np.minimum(sums, -math.log(error) * sizes.max())
-    moved = [
-        of(sums + part * (new - old))
-        for part, old in zip(changed, cells, strict=True)
-        if part
-        for new in cells
-    ]
-    far = np.abs([one[d.name] - of(sums)[d.name] for one in moved]).max(initial=-1.0)
-    return msgspec.structs.replace(e, low=-float(far), high=float(far)) if far >= 0 else e
 
 
 def sampling_error(d: Declared, base: Declared | None = None) -> float | None:

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 
+import msgspec
+
+from sayso.metric import FORMS
 from sayso.protocols.declared import Declared, differences, joint_number
+from sayso.protocols.probes import PROBES
 from sayso.protocols.protocol import (
     Beside,
     ComparedRun,
@@ -21,7 +26,7 @@ from sayso.protocols.protocol import (
     signed_difference,
     unlike,
 )
-from sayso.records import InputError
+from sayso.records import InputError, part_of
 
 #: parts of slices and signatures that say which answers a number is of
 ANSWERS = ("form", "prompt", "method")
@@ -43,11 +48,63 @@ def compare(
     both = _shared(plan, runs[0], Beside(runs)), _shared(plan, runs[1], Beside(runs))
     allowed, notes = _check(plan, runs, both, allow)
     notes = [*allowed, *notes, *_in_common(both, (runs[0].name, runs[1].name))]
+    alike = cache(partial(same_answers, *runs))
+
+    def same(d: Declared) -> bool:
+        form, score = (part_of(d.where, key) for key in ("form", "score"))
+        return alike(form, scored=bool(score), known=d.name == "p_known")
+
     found = [
         signed_difference(gap, one.where, one.signature, two.signature)
-        for one, two, gap in differences(*both, n, seed)
+        for one, two, gap in differences(*both, n, seed, same)
     ]
     return Comparison(found, notes)
+
+
+class StoredRow(msgspec.Struct, frozen=True):
+    """What a row of answers, verdicts or scores is of, and what it says."""
+
+    id: str = ""
+    target: str = ""
+    question: str = ""
+    asked: str = ""
+    by: str = ""
+    text: str = ""
+    thinking: str | None = None
+    stance: str | None = None
+    content: str | None = None
+    label: str | None = None
+    number: float | None = None
+    value: float | None = None
+    problem: str | None = None
+
+
+def same_answers(
+    base: ComparedRun, new: ComparedRun, form: str, *, scored: bool = False, known: bool = False
+) -> bool:
+    """Tell whether two runs have the same answers of a form ("": all) by nature, read alike.
+
+    By nature: a model of one identity, which is more than a name, was asked the same, or the probes
+    of one run say what is ``known`` in both, which is a matter of these alone. That answers are
+    alike by chance says less.
+    """
+    borrowed = getattr(new.settings, "known_from", "self") not in ("", "self")
+    models = {one.manifest.model_identity for one in (base, new)}
+    if not (known and borrowed) and (len(models) > 1 or min(models).startswith("api:")):
+        return False
+    others = {*FORMS} - {form} if form else set()
+    kinds = ("generations", "verdicts", "scores") if scored else ("generations", "verdicts")
+    runs = [one.run.folder for one in (base, new)]
+    for table in {one for run in runs for kind in kinds for one in run.tables(kind)}:
+        stage = table.partition("/")[2]
+        if (known and stage != PROBES) or others & {*stage.split("-")}:
+            continue
+        rows = [[*run.iter(table, StoredRow)] for run in runs if run.has(table)]
+        shared = set.intersection(*({one.question or one.asked for one in own} for own in rows))
+        both = [[one for one in own if (one.question or one.asked) in shared] for own in rows]
+        if both[0] != both[-1] or len(rows) < 2 or (any(rows) and not shared):
+            return False
+    return True
 
 
 def study_numbers(

@@ -8,6 +8,7 @@ labels correct. Formulas and intervals are those of :mod:`sayso.metrics`.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -22,6 +23,7 @@ from sayso.metrics.intervals import (
     Range,
     Statistic,
     bootstrap_difference,
+    current_level,
     resampled_sums,
     share_of_counts,
     within,
@@ -40,6 +42,8 @@ RowPlace = Place | list[Place] | None
 #: where labels of people correct it for the judge
 Use = Literal["run", "pair", "study", "people"]
 RUN: frozenset[Use] = frozenset({"run"})
+#: why a difference of 0 has no interval
+UNSEEN = "no interval: no question shows a difference; more questions may"
 
 
 # ---- what a protocol declares
@@ -278,15 +282,20 @@ def common_rows(first: Rows, second: Rows) -> tuple[Ints, Ints]:
 
 
 def differences(
-    first: Iterable[Declared], second: Iterable[Declared], n: int, seed: int
+    first: Iterable[Declared],
+    second: Iterable[Declared],
+    n: int,
+    seed: int,
+    same: Callable[[Declared], bool] = lambda d: True,
 ) -> Iterator[tuple[Declared, Declared, Estimate]]:
     """Yield the numbers of a slice that two runs have, and second minus first, entities paired.
 
     Only rows that both runs have, and of paired ones those that count in both, are counted; an
     entity of which none does is not drawn. ``missing`` are paired rows that lack a verdict in one
     of the runs; of other rows, those of both numbers. The interval is combined from those of the
-    sides, or symmetric (:func:`sayso.metrics.intervals.bootstrap_difference`). Nothing of runs
-    without a common row.
+    sides, or symmetric (:func:`sayso.metrics.intervals.bootstrap_difference`). That of a difference
+    which no question shows is exact where the answers are the ``same`` in both runs, or the number
+    is 0 by definition; else it is :meth:`_Pair.unseen`. Nothing of runs without a common row.
     """
     others = {(d.name, d.where): d for d in second if "pair" in d.uses}
     rows: dict[tuple[Rows, Rows], tuple[Ints, Ints]] = {}
@@ -305,6 +314,8 @@ def differences(
         gap = pairs[a.of, b.of].less(b, n, seed)
         if not a.of.rows.paired:
             gap = msgspec.structs.replace(gap, missing=a.missing + b.missing)
+        if gap.low == gap.high == gap.value == 0 and (gap.missing or not same(a)):
+            gap = pairs[a.of, b.of].unseen(b, gap)
         yield a, b, gap
 
 
@@ -323,6 +334,7 @@ class _Pair:
         # a pair is about the entity that A says
         own = [a.rows.entity[parts[1][1]]] * 2
         clusters = own if paired else [of.rows.names[rows] for of, rows in parts]
+        self.largest = np.unique(clusters[0], return_counts=True)[1].max(initial=0)
         self.columns, self.clusters = _columns(parts, clusters)
         self.own: dict[str, tuple[Estimate, Estimate]] = {}
         self.drawn: list[Mapping[str, Floats]] = []
@@ -351,6 +363,32 @@ class _Pair:
             why = f"no interval: it needs {d.least} entities in common"
             gap = msgspec.structs.replace(gap, low=None, high=None, problem=why)
         return msgspec.structs.replace(gap, n=size, missing=self.missing)
+
+    def unseen(self, d: Declared, gap: Estimate) -> Estimate:
+        """Return a difference that no question shows with how far it may be from 0.
+
+        Of m clusters none changed, so at most -ln(error) would among as many others (the rule of
+        three: Hanley and Lippman-Hand 1983), each as large as the largest, in the way that moves
+        the number most; the error is that of one side of the interval. A share of 100 answers about
+        one entity each, at error .05: -.030 to .030. No interval where the number is no function of
+        sums, or this would undefine it.
+        """
+        far, metric = -1.0, d.of.metric
+        if isinstance(metric, Sums) and d.of.kinds is None:
+            cells, sums = np.eye(metric.size), self.columns[0][0].sum(axis=0)
+            error = (1 - current_level()) / 2
+            changed = np.minimum(sums, -math.log(error) * self.largest)
+            moved = [
+                metric.of(sums + part * (new - old))[d.name] - metric.of(sums)[d.name]
+                for part, old in zip(changed, cells, strict=True)
+                if part
+                for new in cells
+            ]
+            far = float(np.abs(moved).max(initial=-1.0))
+        if far >= 0:
+            return msgspec.structs.replace(gap, low=-far, high=far)
+        why = f"no interval: {gap.missing:,} verdicts could not be read" if gap.missing else UNSEEN
+        return msgspec.structs.replace(gap, low=None, high=None, problem=why)
 
 
 # ---- several models, resampled together
