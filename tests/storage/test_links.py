@@ -385,3 +385,13 @@ def test_no_output_takes_the_place_of_a_run_s_own_file(
             assert "is a file of a run, which needs it: give another name" in error
             assert error.count("\n") == 1
     assert (own.read_bytes(), table.read_bytes()) == before
+
+
+def test_labels_join_what_standard_output_holds(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A file behind it, as of `>> log`, is written to and never replaced."""
+    (tmp_path / "rows.jsonl").symlink_to("/dev/stdout")
+    os.write(1, b"before\n")
+    write_rows([{"target": "a"}], ["target"], tmp_path / "rows.jsonl", flag="--export")
+    assert capfd.readouterr().out == 'before\n{"target":"a"}\n'

@@ -33,7 +33,7 @@ import msgspec
 from sayso.datasets.tables import read_table, suffix_of
 from sayso.harmless import line
 from sayso.records import InputError, Stance, Verdict, content_id
-from sayso.storage.atomic import NO_LINK, disk_errors, place_inside, replacing
+from sayso.storage.atomic import NO_LINK, disk_errors, is_stream, place_inside, replacing
 from sayso.storage.outputs import check_output, export_cell, separator_of
 from sayso.storage.run_folder import CORRECTED, LABELS, RunFolder, has_labels_file
 
@@ -823,7 +823,7 @@ def check_place(place: Path, *, flag: str, force: bool = False) -> None:
     if place.suffix.lower() not in ENDINGS:
         raise InputError(f"{name}: expected a name ending in {', '.join(ENDINGS)}")
     check_output(place, mark="target", command="sayso label", force=force, name=name)
-    if not force and place.exists() and place.stat().st_size:
+    if not (force or is_stream(place)) and place.exists() and place.stat().st_size:
         raise InputError(
             f"{name} exists and may hold labels: give another name, or pass --force to replace it"
         )
