@@ -12,7 +12,7 @@ from sayso.assertions.grammar import (
     find_number,
     parse_assertion,
 )
-from sayso.metric import Metric, MetricTable
+from sayso.metric import Metric, MetricTable, Positive, Unbounded
 from sayso.records import Estimate, InputError, slice_of
 from support.tables import tabled
 
@@ -136,3 +136,31 @@ def test_better_is_as_the_number_is_read(text: str, wanted: tuple[str, float]) -
 def test_neither_more_nor_less_is_better() -> None:
     with pytest.raises(InputError, match="neither more nor less of length is better"):
         better_direction(parse_assertion("length not worse by 1"), METRICS["length"])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("skill not worse by 5", ".05 or 5.00"),
+        ("skill better by 1", ".05 or 1.00"),
+        ("odds not worse by 5", ".05 or 5.00"),
+        ("odds not worse by 5%", ".05 or 0.05"),
+        ("odds not worse by 0 %", ""),
+        ("skill not worse by 5.0", ""),
+        ("skill not worse by 5%", ""),  # 0 is blind and 1 perfect
+        ("odds not worse by .5", ""),
+        ("J not worse by 5", ""),  # that the scale has ends says more of it
+    ],
+)
+def test_a_size_whose_unit_nobody_knows_is_refused(text: str, told: str) -> None:
+    numbers = MetricTable(
+        Unbounded("skill", "skill", higher=True), Positive("odds", "odds ratio", higher=True),
+        Metric("J", "J", higher=True),
+    )  # fmt: skip
+    assertion = parse_assertion(text)
+    if not told:
+        assert better_direction(assertion, numbers[assertion.name])[1] <= 0
+        return
+    with pytest.raises(InputError, match="has no ends of which this could be a part") as error:
+        better_direction(assertion, numbers[assertion.name])
+    assert told in str(error.value)

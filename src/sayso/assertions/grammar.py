@@ -12,6 +12,7 @@ it has a comma. ``20%`` is .2.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
@@ -241,7 +242,8 @@ def better_direction(assertion: Assertion, metric: Metric) -> tuple[Operator, fl
     """Return the operator and the limit of the difference that an assertion wants.
 
     ``not worse by .05`` of a number of which more is better is a difference of at least -.05.
-    Raises InputError for a number of which neither more nor less is better.
+    Raises InputError for a number of which neither more nor less is better, and for a size that may
+    be of another unit: a share of a number whose scale has no ends, a bare whole number.
     """
     if assertion.comparing == "value":
         return assertion.op, assertion.limit
@@ -249,6 +251,15 @@ def better_direction(assertion: Assertion, metric: Metric) -> tuple[Operator, fl
         raise InputError(
             f"assertion {line(assertion.text, 100)!r}: neither more nor less of {metric.name} is "
             "better; write which difference is wanted, new minus base, with >= or <="
+        )
+    endless = metric.limits is None or not all(map(math.isfinite, metric.limits))
+    percent = assertion.text.endswith("%")
+    whole = assertion.limit >= 1 and "." not in assertion.text.rpartition(" ")[2]
+    if endless and assertion.limit and (metric.notation == "plain" if percent else whole):
+        raise InputError(
+            f"assertion {line(assertion.text, 100)!r}: the scale of {metric.name} has no ends of "
+            f"which this could be a part; write the difference itself, with a point, such as .05 "
+            f"or {assertion.limit:.2f}"
         )
     size = assertion.limit if assertion.comparing == "better by" else -assertion.limit
     return (">=", size) if metric.higher else ("<=", -size)
