@@ -238,9 +238,11 @@ def _decided(parsed: Sequence[Assertion], targets: Sequence[_Target]) -> Iterato
     def measured(error: float) -> list[Estimate]:
         with at_level(1 - 2 * error):
             found = {i: {(e.name, e.where): e for e in targets[i].measured()} for i in wanted}
+        why = "this sayso computes no such number; run `sayso measure` first"
+        none = [Estimate(one.name, one.where, problem=why) for _, one in meant]
         return [
-            number if fact else found[i].get((number.name, number.where), _unmeasured(number))
-            for (i, number), fact in zip(meant, facts, strict=True)
+            number if fact else found[i].get((number.name, number.where), absent)
+            for (i, number), fact, absent in zip(meant, facts, none, strict=True)
         ]
 
     def spread(place: int) -> float | None:
@@ -254,11 +256,6 @@ def _decided(parsed: Sequence[Assertion], targets: Sequence[_Target]) -> Iterato
         parsed, meant, claims, decide(claims, measured, spreads=spread), strict=True
     ):
         yield _shown(assertion, targets[i], claim, one)
-
-
-def _unmeasured(number: Estimate) -> Estimate:
-    problem = "this sayso computes no such number; run `sayso measure` first"
-    return Estimate(number.name, number.where, problem=problem)
 
 
 def _claim(assertion: Assertion, target: _Target, number: Estimate) -> AssertedNumber:

@@ -275,5 +275,5 @@ def write_verdicts(place: Path, text: str, flag: str) -> None:
     mark = JUNIT_MARK if JUNIT_MARK in text else MARKDOWN_MARK
     with disk_errors(place):
         check_output(place, mark=mark, command=f"sayso {flag}", force=None, name=f"{flag} {place}")
-    with replacing(place) as out, disk_errors(place):
+    with replacing(place) as out:
         out.write(text.encode("utf-8", "replace"))

@@ -146,7 +146,7 @@ def paired_differences(
         gap = msgspec.structs.replace(gap, missing=missing)
         error = standard_error(*resampled)
         p = _p(value, error, held - 1)
-        if _alike(columns[first][rows], columns[second][rows]):
+        if (codes(columns[first][rows]) == codes(columns[second][rows])).all():  # ranked alike
             gap = no_difference(gap)
         elif gap.problem == UNMOVED:
             # two scores that rank perfectly: no resample tells them apart, the next answers may
@@ -162,11 +162,6 @@ def _p(value: float, error: float | None, freedom: int) -> float | None:
     if error == 0:
         return 1.0 if value == 0 else None
     return student_p(value / error, freedom)
-
-
-def _alike(first: Floats, second: Floats) -> bool:
-    """Tell whether two scores order all rows in the same way."""
-    return bool((codes(first) == codes(second)).all())
 
 
 class _Replicates:

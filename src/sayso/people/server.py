@@ -14,6 +14,7 @@ starlette and uvicorn are imported here and nowhere else (``pip install 'sayso[l
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
@@ -184,16 +185,12 @@ def _refused(request: Request, token: str, hosts: set[str]) -> Response | None:
         return Response("only the page itself may write", 403)
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     length = request.headers.get("content-length", "")
+    short = re.fullmatch(r"[0-9]{1,5}", length) and int(length) <= LONGEST_BODY
     if "transfer-encoding" in request.headers or not length:  # then no length is what it says
         return Response("expected a body with a Content-Length, and no Transfer-Encoding", 411)
-    if kind != "application/json" or not _is_short(length):
+    if kind != "application/json" or not short:
         return Response(f"expected JSON of at most {LONGEST_BODY:,} bytes", 415)
     return None
-
-
-def _is_short(length: str) -> bool:
-    plain = length.isascii() and length.isdigit() and len(length) <= len(f"{LONGEST_BODY}")
-    return plain and int(length) <= LONGEST_BODY
 
 
 def _file(

@@ -44,6 +44,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
+from sayso.harmless import line
 from sayso.metric import MetricTable
 from sayso.records import (
     ROOMS,
@@ -73,8 +74,8 @@ if TYPE_CHECKING:
 
 
 def setting_text(value: object) -> str:
-    """Return a setting as people write it: one that was left out is "unset"."""
-    return "unset" if value is None or value == "" else str(value)
+    """Return a setting as people write it, on one line: one that was left out is "unset"."""
+    return "unset" if value is None or value == "" else line(str(value), 300)
 
 
 def unlike(

@@ -279,8 +279,9 @@ def _fact(
         _reading(plain, plain_read, passage),
         _reading(paragraph, in_paragraph),
         tuple(
-            _draw(draw, index.verdicts.get((draw.id, part)), passage)
+            ShownDraw(_shown(draw, [read], DRAW_CHARACTERS), _read(read, passage))
             for draw in index.draws.get(part, ())
+            for read in [index.verdicts.get((draw.id, part))]
         ),
     )
 
@@ -326,10 +327,6 @@ def _answer(answer: Generation | None, verdicts: Sequence[Verdict | None]) -> Sh
 def _shown(answer: Generation, verdicts: Sequence[Verdict | None], most: int) -> ShownAnswer:
     cut, left = pieces(answer.text, verdicts, most)
     return ShownAnswer(cut, left, tuple(_notes(answer)))
-
-
-def _draw(draw: Generation, verdict: Verdict | None, passage: bool) -> ShownDraw:
-    return ShownDraw(_shown(draw, [verdict], DRAW_CHARACTERS), _read(verdict, passage))
 
 
 def _notes(answer: Generation) -> Iterable[str]:

@@ -293,7 +293,8 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
             cells += [safe_text(text, console)] if ranged else []
         grid.add_row(*cells)
         below = [
-            tight(text) if _needs_interval(e) else "" for e, text in zip(entries, own, strict=True)
+            tight(text) if isinstance(e, Estimate) and is_gap(e.name) else ""
+            for e, text in zip(entries, own, strict=True)
         ]
         if not intervals and any(below):
             grid.add_row(
@@ -305,10 +306,6 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
 def _is_worded(entry: Entry) -> bool:
     """Tell whether an entry is a text of several words, which is read from the left."""
     return isinstance(entry, str) and len(re.findall(r"[^\W\d]{2,}", entry)) > 2
-
-
-def _needs_interval(entry: Entry) -> bool:
-    return isinstance(entry, Estimate) and is_gap(entry.name)
 
 
 # ---- files

@@ -468,16 +468,13 @@ def check_answered(name: str, rows: Sequence[Generation]) -> None:
     heads = Counter(_kind(r.problem or "") for r in rows)
     problems = "; ".join(f"{n:,} {why_missing(rows, head)}" for head, n in heads.most_common())
     again = "" if heads.keys() <= ADVICE.keys() else "; run the same command to ask again"
-    if any("system" in (r.problem or "").casefold() for r in rows if _has_system(r.request)):
+    asked = [r for r in rows if any(message.role == "system" for message in r.request.messages)]
+    if any("system" in (r.problem or "").casefold() for r in asked):
         again = "; if it takes no system prompt, leave --system out"
     raise InputError(
         f"{name} answered none of {len(rows):,} requests: {problems}. There are no numbers and no "
         f"report{again}"
     )
-
-
-def _has_system(request: Request) -> bool:
-    return any(message.role == "system" for message in request.messages)
 
 
 def requested_and_missing(judge: Judge) -> tuple[int, dict[str, int]]:

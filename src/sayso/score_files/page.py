@@ -226,8 +226,6 @@ def check_page_is_ours(place: Path, *, force: bool) -> None:
     """Refuse to replace a page that is not ours, before anything is scored. Raises InputError."""
     if place.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--report {place}: expected a name ending in .html")
-    if not place.parent.is_dir():
-        raise InputError(f"--report {place}: there is no folder {place.parent}")
     check_output(place, mark=GENERATOR, command="sayso", force=force, name=f"--report {place}")
 
 

@@ -223,11 +223,9 @@ def _fields(names: Sequence[str]) -> list[Any]:
 def _column(field: Any, rows: Sequence[Mapping[str, object]]) -> Any:
     import pyarrow as pa
 
-    return pa.array([_arrow(row.get(field.name)) for row in rows], type=field.type)
-
-
-def _arrow(value: object) -> object:
-    return list(value.items()) if isinstance(value, dict) else value
+    values = (row.get(field.name) for row in rows)
+    pairs = [list(one.items()) if isinstance(one, dict) else one for one in values]
+    return pa.array(pairs, type=field.type)
 
 
 def frame_with_columns(

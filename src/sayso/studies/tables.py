@@ -228,7 +228,9 @@ class ProtocolTables:
                     models, number.means, number.cells, apart, strict=True
                 ):
                     held = [e for e in cells if e.value is not None]
-                    ends = [end(held, key=_value, default=None) for end in (min, max)]
+                    ends = [
+                        end(held, key=lambda e: e.value or 0.0, default=None) for end in (min, max)
+                    ]
                     sizes = [
                         Estimate("spread", value=x, problem=NO_SPREAD[x is None])
                         for x in map(or_none, both)
@@ -374,10 +376,6 @@ def meanings_of(metrics: MetricTable, heads: Iterable[str]) -> tuple[tuple[str, 
     """Return the symbols that stand in column heads, and what each means."""
     words = {word for head in heads for word in re.split(r"[ ,]+", head)} - {""}
     return tuple((m.symbol, m.defined) for m in metrics.values() if m.symbol in words)
-
-
-def _value(e: Estimate) -> float:
-    return e.value or 0.0
 
 
 def _worth(number: JointNumber) -> float:

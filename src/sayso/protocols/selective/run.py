@@ -28,7 +28,7 @@ from sayso.protocols.selective.scoring import (
 )
 from sayso.protocols.selective.settings import FORMS, NO_SCORES, Settings
 from sayso.protocols.thoughts import RulesWording, grade_thoughts
-from sayso.records import Content, Question, Request, Score, Verdict
+from sayso.records import Content, Question, Score, Verdict
 
 
 def steps(questions: Sequence[Question], settings: Settings, seed: int) -> list[Step]:
@@ -59,7 +59,11 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
         if not run.folder.has(f"generations/{stage}"):
             continue
         generations = stored_answers(run, stage)
-        items = [item_of(g, by_id) for g in generations if _judged(stage, g.request, settings)]
+        items = [
+            item_of(g, by_id)
+            for g in generations
+            if stage != "draws" or g.request.sample < settings.known_k  # what decides what is known
+        ]
         long = stage == "long"
         verdicts = spans = run.grade(stage, items, reader, items if long else None)
         if long:
@@ -81,11 +85,6 @@ def judge_and_score(settings: Settings, seed: int, run: Run) -> None:
         keep_metrics(stage, facts, run, settings)
     scored = settings.scores != NO_SCORES
     run.tell([*filter(None, [values.told] * scored), *(examples.notices if examples else [])])
-
-
-def _judged(stage: str, request: Request, settings: Settings) -> bool:
-    """Tell whether an answer goes to the judge: of the draws, those that decide what is known."""
-    return stage != "draws" or request.sample < settings.known_k
 
 
 class StanceReader:

@@ -342,16 +342,15 @@ def evidence_at_hand(
         kinds -= needs_taking("options")
     drawn = [answer_of(g) for some in draws.values() for g in some]
     if not drawn:
-        return frozenset(n for n in kinds if "draws" not in n and not _compares(n))
+        compared = ("clusters", "nli", "similarity")
+        return frozenset(
+            n for n in kinds if "draws" not in n and n.partition(":")[0] not in compared
+        )
     kinds.add("draws")
     for name in ("logprobs", "entropies"):
         if any(getattr(a, name) is not None for a in drawn):
             kinds.add(f"draws.{name}")
     return frozenset(kinds)
-
-
-def _compares(need: str) -> bool:
-    return need.partition(":")[0] in ("clusters", "nli", "similarity")
 
 
 def why_not(stage: str, method: Method, at_hand: frozenset[str], tools: Tools) -> str | None:

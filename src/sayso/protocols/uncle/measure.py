@@ -197,10 +197,6 @@ def _of_types(cells: Floats) -> dict[str, Floats]:
     return rates | {"odds_ratio_within": np.exp(rates["log_odds_within"])}
 
 
-def _within_types(cells: Floats, n: int, seed: int) -> dict[str, Estimate]:
-    return bootstrap_within(cells, n=n, seed=seed)
-
-
 def _of_instruction(cells: Floats) -> dict[str, Floats]:
     """Return what the instruction costs, of matrices (..., 12): without it, and with it."""
     plain, told = cell_rates(cells[..., :6]), cell_rates(cells[..., 6:])
@@ -251,7 +247,7 @@ def _of_prompt(form: str, instructed: bool) -> tuple[Slice, str]:
 OF_SCRIPT = ("FA", "UA", "lift_UA", "p_uncertain")
 MATRIX = Sums(_of_cells, 6, _rates, shares=SHARES, composed=COMPOSED)
 SCRIPT = Sums(_of_script, 9, _script)
-WITHIN_TYPE = Sums(_of_types, 6, _within_types)
+WITHIN_TYPE = Sums(_of_types, 6, lambda cells, n, seed: bootstrap_within(cells, n=n, seed=seed))
 INSTRUCTION = Sums(_of_instruction, 12, _instruction)
 
 

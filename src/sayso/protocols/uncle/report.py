@@ -507,12 +507,6 @@ TILES = {
 }
 
 
-def _known_label(numbers: Results) -> str:
-    """Return what makes a fact known, for a tile."""
-    fewest = right_draws(numbers)
-    return f"facts it knew: right in {fewest} or more of its samples"
-
-
 def _tiles(numbers: Results) -> list[Tile]:
     """Return the four numbers of the headline."""
     forms = {NARROW_FORMS[form] if numbers.forms[1:] else "": form for form in numbers.forms}
@@ -521,7 +515,8 @@ def _tiles(numbers: Results) -> list[Tile]:
         for name, label in TILES.items()
     ]
     known = numbers.get("p_known", form=_plain_form(numbers))
-    return [Tile(_known_label(numbers), [("", known)]), *of_forms] if forms else []
+    label = f"facts it knew: right in {right_draws(numbers)} or more of its samples"
+    return [Tile(label, [("", known)]), *of_forms] if forms else []
 
 
 def _sections(numbers: Results, run: RunFolder | None) -> list[Section]:
