@@ -592,7 +592,7 @@ BUDGET = {
     "cli": 3_685,
     "wikidata": 4_496,
     "people": 3_932,
-    "guard": 3_875,
+    "guard": 3_874,
     "score_files": 2_968,
     "studies": 2_241,
     "scores": 3_123,

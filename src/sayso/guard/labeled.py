@@ -141,12 +141,11 @@ def _of_run(path: Path, chosen: Selection) -> LabeledAnswers:
         if getattr(chosen, name):
             raise InputError(f"--{name} is for a file of answers, and {path} is a run")
     work, manifest, settings = whole_run(path)
-    plan = protocol_of(manifest)
     if not isinstance(settings, Settings) or settings.scores == NO_SCORES:
         purpose = " --for declining" if isinstance(settings, Settings) else ""
         raise InputError(
-            f"{path} is a run of {plan.name}{purpose}, which computes no scores: run `sayso run "
-            "selective` with the same model and data, and the same answers come from the cache"
+            f"{path} is a run of {protocol_of(manifest).name}{purpose}, which computes no scores; "
+            "`sayso run selective` with the same model and data takes its answers from the cache"
         )
     judge = judge_of(work)
     notices: list[str] = []
