@@ -591,7 +591,7 @@ BUDGET = {
     "report": 4_330,
     "cli": 3_685,
     "wikidata": 4_496,
-    "people": 3_932,
+    "people": 3_942,
     "guard": 3_874,
     "score_files": 2_968,
     "studies": 2_241,
