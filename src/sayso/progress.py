@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from sayso.records import Generation
 
 
-class Progress(Protocol):
-    """Where a run reports its progress; the command line draws it.
+class Progress:
+    """Where a run reports its progress: this one says nothing, the command line's draws it.
 
     ``stopping`` becomes True when the person at the keyboard wants to stop: then nothing more is
     sent, what is on its way from an endpoint is waited for, and KeyboardInterrupt is raised.
@@ -17,8 +16,8 @@ class Progress(Protocol):
     more is sent, and returns how many answers are on their way (``None``: nobody knows).
     """
 
-    stopping: bool
-    hold: Callable[[], int | None] | None
+    stopping = False
+    hold: Callable[[], int | None] | None = None
 
     def start(self, stage: str, total: int, done: int, *, remote: bool = False) -> None:
         """A stage begins: ``done`` of ``total`` came from the cache. ``remote``: asking costs."""
@@ -34,10 +33,3 @@ class Progress(Protocol):
 
     def note(self, text: str) -> None:
         """Tell something at once that cannot wait for the end of the run."""
-
-
-class Silent(Progress):
-    """Progress that nobody watches: every call does nothing."""
-
-    stopping = False
-    hold = None

@@ -15,7 +15,7 @@ from sayso import report
 from sayso.engines.engine import Capabilities
 from sayso.engines.openai.calls import DrawWatch
 from sayso.judges.judge import Item
-from sayso.progress import Silent
+from sayso.progress import Progress
 from sayso.protocols import PROTOCOLS, uncle
 from sayso.protocols.probes import ALIKE, DrawVariety, count_draws
 from sayso.records import Estimate, Generation, Message, Request, Verdict, ask, slice_of, slice_text
@@ -100,7 +100,7 @@ def test_five_equal_probes_are_not_silent(tmp_path: Path) -> None:
 def test_a_run_tells_it_before_the_judge_is_asked(tmp_path: Path) -> None:
     notes: list[str] = []
 
-    class Heard(Silent):
+    class Heard(Progress):
         def note(self, text: str) -> None:
             notes.append(text)
 

@@ -11,7 +11,7 @@ import pytest
 
 from sayso.engines.engine import Capabilities
 from sayso.engines.prices import LOCAL, Price
-from sayso.progress import Silent
+from sayso.progress import Progress
 from sayso.records import Generation, InputError, Request, Usage, ask
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import BudgetSpent, Meter, dollars
@@ -32,7 +32,7 @@ def paid(cost: float | None, tokens: int = 10) -> Any:
     return reply
 
 
-class Heard(Silent):
+class Heard(Progress):
     """Progress that remembers, and asks to stop after some answers."""
 
     def __init__(self, stop_after: int | None = None) -> None:

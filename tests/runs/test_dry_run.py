@@ -16,7 +16,7 @@ import pytest
 import sayso
 from sayso import cli
 from sayso.engines.prices import LOCAL, Price
-from sayso.progress import Silent
+from sayso.progress import Progress
 from sayso.protocols import uncle
 from sayso.records import Generation, InputError, Request, Usage, ask
 from sayso.runs import measure
@@ -271,7 +271,7 @@ def test_a_misspelt_model_has_no_price_and_a_question(tmp_path: Path) -> None:
 
 
 def test_what_is_read_before_a_price_is_told(tmp_path: Path) -> None:
-    class Told(Silent):
+    class Told(Progress):
         def doing(self, what: str) -> None:
             said.append(what)
 
@@ -369,7 +369,7 @@ def test_scoring_tells_how_many_texts_were_read() -> None:
     """On a model in this process scores take as long as answers, and nobody should wait blindly."""
     told: list[str] = []
 
-    class Watching(Silent):
+    class Watching(Progress):
         def doing(self, what: str) -> None:
             told.append(what)
 

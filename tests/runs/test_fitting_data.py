@@ -14,7 +14,7 @@ import sayso
 from sayso import report
 from sayso.datasets import FOREIGN, default_data
 from sayso.engines.named import shipped_folder
-from sayso.progress import Silent
+from sayso.progress import Progress
 from sayso.protocols.protocol import MISFIT
 from sayso.protocols.uncle.notes import misfit
 from sayso.records import Estimate, InputError
@@ -75,7 +75,7 @@ def test_a_study_asks_about_what_fits_all_its_models() -> None:
     assert asked("builtin", "smollm2", data=["builtin"]) == {"builtin"}
 
 
-class Told(Silent):
+class Told(Progress):
     """Progress that keeps its notes."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import sayso
 from sayso.options import ModelOptions
-from sayso.progress import Silent
+from sayso.progress import Progress
 from sayso.protocols import uncle
 from sayso.records import EMPTY_TEXT, Generation, InputError, Request, Usage, ask, signature_text
 from sayso.runs.asking import CachedEngine, bill
@@ -55,7 +55,7 @@ def run(folder: Path, name: str, judge: Any, model: Any = None, **arguments: Any
     )
 
 
-class Noted(Silent):
+class Noted(Progress):
     """Progress that remembers what is told."""
 
     def __init__(self) -> None:

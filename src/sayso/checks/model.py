@@ -21,7 +21,7 @@ from sayso.engines.engine import Engine, check_engine
 from sayso.engines.prices import price_of, reply_cost
 from sayso.engines.room import MOST, is_cut
 from sayso.harmless import line, well_formed
-from sayso.progress import Progress, Silent
+from sayso.progress import Progress
 from sayso.protocols.uncle.notes import BY_DRAWS, BY_LOGPROBS
 from sayso.records import Generation, InputError, Request, ask
 from sayso.report.notebook import Plotted, data_frame, html_table, short_repr
@@ -124,7 +124,7 @@ def check(
     Raises :class:`~sayso.records.InputError` where nobody answers.
     """
     check_engine(model)
-    progress = progress or Silent()
+    progress = progress or Progress()
     engine = open_model(model, **(options or {})) if isinstance(model, str) else model
     if hasattr(engine, "tell"):
         engine.tell = progress.note
@@ -216,7 +216,7 @@ class CheckQuestioner:
 
     def __init__(self, engine: Engine, progress: Progress | None = None) -> None:
         self.engine = engine
-        self.progress = progress or Silent()
+        self.progress = progress or Progress()
         self.template: Template = ()
         self.replies: list[Generation] = []
         self.dollars: float | None = 0.0

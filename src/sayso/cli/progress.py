@@ -24,6 +24,7 @@ from rich.progress import (
 from rich.text import Text
 
 from sayso.harmless import printable
+from sayso.progress import Progress
 from sayso.records import Generation
 from sayso.runs.costs import add, dollars
 
@@ -84,7 +85,7 @@ def span(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-class Bars:
+class Bars(Progress):
     """Progress on stderr: bars, or without a terminal a line for each stage and every 30 seconds.
 
     ``idle`` lines say between stages too what is done; for a command without others.

@@ -24,7 +24,7 @@ from sayso.engines.engine import Engine, EngineWrapper
 from sayso.engines.prices import LOCAL, Price, reply_cost
 from sayso.engines.room import FIRST, ThoughtRoom, can_grow
 from sayso.options import AskingOptions, Scalar, as_typed
-from sayso.progress import Progress, Silent
+from sayso.progress import Progress
 from sayso.prompts.thoughts import split_thoughts
 from sayso.records import (
     Generation,
@@ -108,7 +108,7 @@ class CachedEngine(EngineWrapper):
         self.who = who
         self.price = price
         self.meter = meter or Meter()
-        self.progress = progress or Silent()
+        self.progress = progress or Progress()
         self.stage = who
         self.tally = CacheTally()
         self.room = ThoughtRoom(innermost(engine))

@@ -24,7 +24,7 @@ from sayso.engines.engine import Engine
 from sayso.engines.room import thought_tokens
 from sayso.judges.judge import Item, Judge
 from sayso.judges.rules.judge import RulesJudge
-from sayso.progress import Progress, Silent
+from sayso.progress import Progress
 from sayso.protocols import PROTOCOLS
 from sayso.protocols.probes import ALIKE, PROBES, BlindRules, count_draws
 from sayso.protocols.protocol import Ask, Made, Rehearses
@@ -105,7 +105,7 @@ class FolderRun:
         self._tools = tools
         #: finds the answers of a model on record, which is not asked
         self.recorded: Lookup | None = None
-        self.progress: Progress = model.progress if isinstance(model, CachedEngine) else Silent()
+        self.progress: Progress = model.progress if isinstance(model, CachedEngine) else Progress()
         self.timings: dict[str, float] = {}
         self.notices: list[str] = [*notices]
         #: by signature of the judge
