@@ -15,12 +15,12 @@ from typing import Any
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    Progress,
     ProgressColumn,
     Task,
     TaskID,
     TextColumn,
 )
+from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from sayso.harmless import printable
@@ -109,7 +109,7 @@ class Bars(Progress):
         self.hold: Callable[[], int | None] | None = None
         self._remote = False
         self._before: Any = None
-        self._bars = Progress(
+        self._bars = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(),
             _HowFar(),
