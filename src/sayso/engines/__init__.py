@@ -1,8 +1,7 @@
 """Engines: whatever answers requests, opened by name.
 
 ``engine`` holds the protocols, ``hf`` models in this process, ``openai`` models behind an endpoint,
-``prices`` what tokens cost. torch and the client are imported on
-demand, so that nothing else needs them.
+``prices`` what tokens cost. torch and the client are imported on demand: nothing else needs them.
 """
 
 from __future__ import annotations
