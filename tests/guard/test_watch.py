@@ -620,6 +620,28 @@ def test_an_alarm_withdraws_the_guard(tmp_path: Path, earlier: Path) -> None:
     assert json.loads(place.read_text("utf-8")) == now
 
 
+@pytest.mark.parametrize(
+    ("fates", "keep_guard"),
+    [(["; the guard was kept"], True),
+     (["; the guard was withdrawn", "; the guard was withdrawn before"], False),
+     ([" (3.0 %)"], None)],
+)  # fmt: skip
+def test_the_line_of_an_alarm_says_what_became_of_the_guard(
+    tmp_path: Path, earlier: Path, fates: list[str], keep_guard: bool | None
+) -> None:
+    more: dict[str, Any] = {}
+    if keep_guard is not None:
+        place = tmp_path / "guard.json"
+        place.write_bytes(written_guard(guard_file(score="mine")))
+        more = {"guard": place, "keep_guard": keep_guard}
+    log = write(tmp_path / "log.jsonl", rows(100, 0.9))
+    for fate in fates:
+        told: list[str] = []
+        watch_log(log, earlier, WatchOptions(**more), tell=told.append)
+        (line,) = [text for text in told if text.startswith("alarm at answer")]
+        assert line.endswith(fate)
+
+
 def test_a_guard_that_could_not_be_withdrawn_is_tried_at_the_next_call(
     tmp_path: Path, earlier: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,10 +35,9 @@ class RateHistory(msgspec.Struct):
             self.width *= 2
             for name, both in self.counts.items():
                 self.counts[name] = (_paired(both[0]), _paired(both[1]))
-        size = MOST_BINS
-        many = np.bincount(at // self.width, np.asarray(outcomes, dtype=np.float64), size)
-        all_ = np.bincount(at // self.width, minlength=size)
-        held = self.counts.get(rate, ([0] * size, [0] * size))
+        many = np.bincount(at // self.width, np.asarray(outcomes, dtype=np.float64), MOST_BINS)
+        all_ = np.bincount(at // self.width, minlength=MOST_BINS)
+        held = self.counts.get(rate, ([0] * MOST_BINS, [0] * MOST_BINS))
         self.counts[rate] = (
             [a + int(b) for a, b in zip(held[0], many, strict=True)],
             [a + int(b) for a, b in zip(held[1], all_, strict=True)],

@@ -52,8 +52,7 @@ def write_watch_page(place: Path, shown: WatchPage) -> None:
     ]
     if guard is not None and guard["withdrawn"] is not None:
         made.append((guard["file"], f"withdrawn on {guard['withdrawn']}. Reason: {guard['why']}"))
-    log = summary["log"]
-    text = sheet_page(watch_sheet(shown), made=[("Watch", made)], about=[("log", log)])
+    text = sheet_page(watch_sheet(shown), made=[("Watch", made)], about=[("log", summary["log"])])
     write_index(place, text, mark=f"<title>{TITLE}", name=f"--page {place}")
 
 

@@ -191,9 +191,10 @@ class _Loop:
         self.watching.new_alarms += len(events)
         self.changed = True
         for event in events:
-            event["guard"] = self._withdrawn(event)
+            event["guard"] = fate = self._withdrawn(event)
             self.emit(event)
-            self.tell(f"alarm at answer {event['answer']:,}: {event['why']}")
+            told = f"; the guard was {fate}" if fate not in (None, NOT_WITHDRAWN) else ""
+            self.tell(f"alarm at answer {event['answer']:,}: {event['why']}{told}")
         self._keep(urgent=bool(events))
         if time.monotonic() - self.said >= PROGRESS:
             self.said = time.monotonic()
