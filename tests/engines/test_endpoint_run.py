@@ -89,12 +89,10 @@ def test_money_ends_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[st
         first = sum(server.answered.values())
         assert first > 0
         assert cli.execute(command(tmp_path, server, *dear)) == 0
-        # 12 facts with 5 probes and 2 answers, 4 paragraphs with 2: nothing was asked twice but
-        # for what is asked again to see whether the model is the same
-        again = RunFolder.open(tmp_path / "run").read_manifest().tokens["asked_again"]
-        assert 0 < again <= MOST
-        assert sum(server.answered.values()) == 12 * 7 + 4 * 2 + again
-        assert sum(number > 1 for number in server.answered.values()) == again
+        # 12 facts with 5 probes and 2 answers, 4 paragraphs with 2: nothing was asked twice, also
+        # not to see whether the model is the same
+        assert sum(server.answered.values()) == 12 * 7 + 4 * 2
+        assert set(server.answered.values()) == {1}
     manifest = RunFolder.open(tmp_path / "run").read_manifest()
     assert manifest.dollars is not None
     assert manifest.dollars > 0.4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import msgspec
 import pytest
 from test_freshness import KNOWING, WORLD, Served, job, run
 
+import sayso
 from sayso.records import Generation, InputError, Request, Usage, request_key
+from sayso.runs import asking
 from sayso.runs.costs import BudgetSpent
 from sayso.runs.dry_run import estimate_job, plan_text
 from sayso.runs.job import Job
@@ -163,7 +166,9 @@ def paid(script: Change, price: float = 1.0) -> Change:
     return answer
 
 
-def test_what_is_asked_again_is_paid_for_and_kept(tmp_path: Path) -> None:
+def test_what_is_asked_again_is_paid_for_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = filled(tmp_path, paid(reply)).manifest
     engine = Served(paid(said(str.upper)))
     again = run(tmp_path, engine).manifest
@@ -177,9 +182,39 @@ def test_what_is_asked_again_is_paid_for_and_kept(tmp_path: Path) -> None:
             assert aside.reply.text == KNOWING(request).text.upper()
             assert cache.get_many([key])[key].text == KNOWING(request).text
     # money that ends before: everything is in the cache, so the run goes on and says so
+    later = time.time() + 4_000
+    monkeypatch.setattr(asking.time, "time", lambda: later)
     manifest = run(tmp_path, poor := Served(paid(reply)), max_cost=0.5, price="1,1").manifest
     assert any("could not check" in c for c in manifest.cautions)
     assert len(poor.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "address", "price", "again"),
+    [(0, "http://a/v1", "1,1", 0),  # after a pilot
+     (3_590, "http://a/v1", "1,1", 0),
+     (3_610, "http://a/v1", "1,1", 3),
+     (0, "http://b/v1", "1,1", 3),
+     (0, "http://a/v1", "0,0", 3),
+     (0, "http://a/v1", None, 3)],
+)  # fmt: skip
+def test_what_was_paid_within_the_hour_is_not_paid_again(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: int,
+    address: str,
+    price: str | None,
+    again: int,
+) -> None:
+    filled(tmp_path)
+    now = time.time()
+    monkeypatch.setattr(asking.time, "time", lambda: now + seconds)
+    engine = Served(reply, address)
+    own = job(tmp_path, engine, price=price)
+    planned = [s for s in estimate_job(Job(**own)).stages if "again" in s.name]
+    assert sum(stage.requests.high for stage in planned) == again
+    assert sayso.run(report=False, **own).manifest.tokens["asked_again"] == again
+    assert len(engine.requests) == again
 
 
 def test_money_that_ends_while_answers_are_missing_stops_the_run(tmp_path: Path) -> None:

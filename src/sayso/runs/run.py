@@ -57,7 +57,7 @@ from sayso.runs.job import (
     with_settings,
     world_caution,
 )
-from sayso.runs.judge import OpenJudge, open_judge
+from sayso.runs.judge import open_judge
 from sayso.runs.measure import entities_of, measure_finished
 from sayso.runs.recorded import (
     PEOPLE,
@@ -391,7 +391,7 @@ def _execute(opened: OpenJob, manifest: Manifest, folder: Path) -> Result:
             *model.notices,
             *checked.notices,
             *opened.tools.notices,
-            *_judge_notices(opened.judge),
+            *map(str, getattr(opened.judge.judge, "notices", ())),
             *run.notices,
             *bill(model, opened.judge.engine),
         ),
@@ -493,11 +493,6 @@ def size_of(data: Dataset) -> str:
 
 def _many(number: int, one: str, more: str = "") -> str:
     return f"{number:,} {one if number == 1 else more or f'{one}s'}"
-
-
-def _judge_notices(judge: OpenJudge) -> list[str]:
-    own = [str(notice) for notice in getattr(judge.judge, "notices", ())]
-    return list(dict.fromkeys([*(judge.engine.notices if judge.engine is not None else ()), *own]))
 
 
 def token_counts(

@@ -4,7 +4,8 @@ Three greedy prompts whose answers are in the cache are asked again at the start
 need not repeat themselves: batches, other cards and new releases of their software change a word
 here and there, and where two tokens are nearly equally likely, an answer. So what replies say is
 compared (:mod:`sayso.judges.contradiction`), never byte by byte, and prompts come first whose
-answer rounding does not turn round.
+answer rounding does not turn round. What the same address was paid for a moment ago, by a pilot or
+before a stop, is not paid again.
 
 Two replies that say something else mean another model. One of them, or log-probabilities that
 moved under the same words, are a caution. Other words for the same are nothing.
@@ -13,6 +14,7 @@ moved under the same words, are a caution. Other words for the same are nothing.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -25,6 +27,8 @@ from sayso.runs.freshness.ages import plain_address
 
 #: prompts that are asked again, and cached answers among which they are chosen
 MOST, LOOKED_AT = 3, 150
+#: seconds in which nobody exchanges a model that is paid for
+RECENT = 3_600
 #: replies that say something else of which a run goes on no more
 TOO_MANY = 2
 #: a lead of the likeliest token (probability) that rounding does not turn round, and the tokens of
@@ -68,8 +72,9 @@ def probes(asks: Sequence[Ask], model: CachedEngine, begun: float | None) -> lis
     """Return the prompts to ask again, the most telling first; none where no answer is cached.
 
     ``asks`` are the requests of a run. With ``begun``, when a command of several runs began, only
-    answers count that were given before. Raises InputError where another address gave some since:
-    then two of its models have one name.
+    answers count that were given before; of those that were paid for, older ones and another
+    address's. Raises InputError where another address gave some since: then two of its models have
+    one name.
     """
     if not model.remote or model.cache is None:
         return []
@@ -84,8 +89,13 @@ def probes(asks: Sequence[Ask], model: CachedEngine, begun: float | None) -> lis
             f"{model.name}: {plain_address(other)} answers under the same name in this command, "
             "and answers of one name are shared: give one of the models a model_version"
         )
+    paid = model.price is not None and bool(model.price.input or model.price.output)
+    recent = time.time() - RECENT * paid
     early = sorted(
-        key for key, o in origins.items() if begun is None or o is None or o.given < begun
+        key
+        for key, o in origins.items()
+        if o is None
+        or ((begun is None or o.given < begun) and (o.given < recent or o.address != model.address))
     )
     replies = model.usable(early[:LOOKED_AT])
     ranked = sorted(
@@ -180,38 +190,36 @@ def check_same_model(
     counts = {"asked again": len(replies), "different": sum(one.differs for one in answered)}
     if not answered:
         return SameModel((_unchecked(str(replies[0].problem)),), (), counts)
-    caution, notice = _conclude(answered, model, stale_ok)
-    return SameModel((caution,) if caution else (), (notice,) if notice else (), counts)
+    return _conclude(answered, model, stale_ok)._replace(counts=counts)
 
 
-def _conclude(
-    answered: Sequence[RepeatedPrompt], model: CachedEngine, stale_ok: bool
-) -> tuple[str, str]:
-    """Return a caution and a notice, "" for none. Raises InputError where another model answers."""
+def _conclude(answered: Sequence[RepeatedPrompt], model: CachedEngine, stale_ok: bool) -> SameModel:
+    """Return a caution or a notice. Raises InputError where another model answers."""
     different = [one for one in answered if one.differs]
-    asked = f"{len(different)} of {len(answered)} cached answers, asked again, came back different"
+    told = f"{len(different)} of {len(answered)} cached answers, asked again, came back different"
+    told += f" ({_example(different[0])})" if different else ""
     if len(different) >= TOO_MANY and not stale_ok:
         raise InputError(
-            f"the model behind {model.name} has changed: {asked} ({_example(different[0])}). "
-            "Nothing was overwritten. Use --set model_version=NAME to keep the two models apart, "
-            "--fresh to ask everything again, or --set stale_ok=true to use the cached answers all "
-            "the same"
+            f"the model behind {model.name} has changed: {told}. Nothing was overwritten. Use "
+            "--set model_version=NAME to keep the two models apart, --fresh to ask everything "
+            "again, or --set stale_ok=true to use the cached answers all the same"
         )
     if len(different) >= TOO_MANY:
         mixed = "Answers of both models are mixed here (--set stale_ok=true)."
-        changed = "The model behind this name has changed"
-        return f"{changed}: {asked} ({_example(different[0])}). {mixed}", ""
+        return SameModel((f"The model behind this name has changed: {told}. {mixed}",))
     again = "--fresh asks everything again."
     if different:
-        return f"{asked} ({_example(different[0])}); the model may have changed. {again}", ""
+        return SameModel((f"{told}; the model may have changed. {again}",))
     moved = shift(answered)
     if moved is not None and moved > SHIFT:
-        return (
+        caution = (
             "The model behind this name may have changed: cached answers, asked again, say the "
             f"same, and the log-probs of their tokens differ by {moved:.2f} on average. {again}"
-        ), ""
+        )
+        return SameModel((caution,))
     number = f"{len(answered)} cached answer{'s' * (len(answered) != 1)}"
-    return "", f"{number}, asked again, came back with the same meaning{_other_system(answered)}"
+    same = f"{number}, asked again, came back with the same meaning{_other_system(answered)}"
+    return SameModel((), (same,))
 
 
 def _other_system(findings: Sequence[RepeatedPrompt]) -> str:
