@@ -170,8 +170,8 @@ def test_whether_a_model_declines_what_it_cannot_answer(
     sentence = selective.plain_sentence(selective.SelectiveResults(rows))
     assert sentence.startswith(said)
     assert sentence.endswith(
-        f"asked plainly, it declined {none[0]} of {none[1]} questions that cannot be answered and "
-        f"{some[0]} of {some[1]} questions that can be answered."
+        f"asked the questions as they are, it declined {none[0]} of {none[1]} questions that "
+        f"cannot be answered and {some[0]} of {some[1]} questions that can be answered."
     )
     assert selective.sheet(rows).question == selective.DECLINING
 

@@ -71,6 +71,9 @@ def test_whatever_the_model_is_asked_begins_with_it(tmp_path: Path, protocol: st
     assert {request.messages[0] for request in sent} == {FIRST}
     # questions about an answer quote what was asked, and not what the bot was told
     assert not any(BOT in m.content for request in sent for m in request.messages[1:])
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert " It was asked with a system prompt.</p>" in page
+    assert "asked plainly" not in page.lower()
 
 
 JUDGE = "---\nreply: word\nlabels: 1 = correct, 0 = incorrect\n---\n" + (

@@ -206,12 +206,13 @@ def open_page(
     """
     cautions = [line(text, 1_000) for text in manifest.cautions] if manifest is not None else []
     below = {line(text, 1_000) for text in later}
-    models = [manifest.model] if manifest is not None else []
+    prompted = bool(manifest and manifest.settings.get("system"))
     return PageOpening(
-        with_bounds(sentence, counted, "this run says nothing about the model"),
+        with_bounds(sentence, counted, "this run says nothing about the model")
+        + " It was asked with a system prompt." * prompted,
         f"{not_shown}.",
         [
-            *invented_model(models),
+            *invented_model([manifest.model] if manifest is not None else []),
             *warned(manifest),
             *(text for text in cautions if text not in below),
         ],

@@ -168,7 +168,10 @@ def test_who_declines_only_when_told_to_express_uncertainty_is_said_to(tmp_path:
     gap = result.get("abstention_gap", of_both)
     assert gap.value == pytest.approx(1 / 3 - 1 / 4)
     sheet = report.sheet(result.estimates)
-    assert "asked plainly, it never declined: 0 of 3" in sheet.opening.sentence.lower()
+    assert (
+        "asked the questions as they are, it never declined: 0 of 3"
+        in sheet.opening.sentence.lower()
+    )
     tiles = [dict(tile.values) for tile in sheet.tiles]
     assert [tile["told to hedge"].numerator for tile in tiles[:2]] == [1, 1]
     assert "short answers, told to express uncertainty" in (

@@ -168,11 +168,11 @@ def _declines(results: SelectiveResults, form: str) -> str:
     counts = " and ".join(
         f"{_count(share)} {kind}" for share, kind in zip(shares, KINDS, strict=True)
     )
-    said = f"asked plainly, it declined {counts}"
+    said = f"asked the questions as they are, it declined {counts}"
     often = opening.how_often(shares[0])
     fewest = min(share.denominator or share.n for share in shares)
     if all(share.value == 0 for share in shares):
-        return f"Asked plainly, it never declined: {counts}."
+        return f"Asked the questions as they are, it never declined: {counts}."
     if gap.low is None or gap.high is None or not often or fewest < FEW:
         least = f"Fewer than {FEW} of a kind are" if fewest < FEW else "There are"
         return (
@@ -580,9 +580,9 @@ TERMS = (
 
 
 def _declining_tiles(results: SelectiveResults, form: str) -> list[Tile]:
-    """Return what was declined, asked plainly and told to express uncertainty."""
+    """Return what was declined of the questions as they are, and told to express uncertainty."""
     told = results.of_judge(GAP, form, **dict(TOLD)).value is not None
-    asked = {"plainly": {}, "told to hedge": dict(TOLD)} if told else {"": {}}
+    asked = {"asked as they are": {}, "told to hedge": dict(TOLD)} if told else {"": {}}
     labels = dict(zip(ABSTENTIONS, (f"declined of {kind}" for kind in KINDS), strict=True))
     labels[GAP] = "abstention gap G: 1 = perfect, 0 = blind, < 0 = backwards"
     return _tiles(

@@ -63,7 +63,7 @@ RATES = {"J": NUMBERS["J"], **NUMBERS.section("rates")}
 PARTS = {
     ("given", "known"): "facts that both know",
     ("given", "unknown"): "facts that neither knows",
-    ("prompt", "plain"): "asked plainly",
+    ("prompt", "plain"): "without the instruction",
     ("known", "paper"): "known by any draw, as in the paper",
     ("known", "corrected"): "known beyond chance",
     ("known", "strict"): "known in every draw, or in none",
@@ -239,7 +239,7 @@ NARROW_FORMS = {"short": "short", "long": "paragraph"}
 #: this model beside policies that do not look at the fact
 COMPARED = {
     "this model": {},
-    "asked plainly": {"prompt": "plain"},
+    "without the instruction": {"prompt": "plain"},
     "never hedging": {"policy": "never"},
     "always hedging": {"policy": "always"},
     "hedging equally often, at random": {"policy": "random"},
