@@ -18,7 +18,7 @@ from sayso.engines import open_model
 from sayso.engines.prices import LOCAL, price_of
 from sayso.records import Generation, InputError, Request, ask
 from support.endpoint import endpoint
-from support.scripted_world import facts, records, write
+from support.scripted_world import Mind, chance, facts, records, write
 
 pytest.importorskip("inspect_ai")
 
@@ -326,3 +326,33 @@ def test_a_dry_run_needs_no_key_and_a_run_leaves_none(
     assert server.bodies
     for file in (f for f in tmp_path.rglob("*") if f.is_file()):
         assert KEY.encode() not in file.read_bytes(), file
+
+
+def test_training_rows_are_exported_and_want_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = facts(16)
+    mind = Mind(world, lambda fact: float(chance("known", fact.question) < 0.5))
+
+    def say(body: dict[str, Any]) -> str:
+        text, drawn = body["messages"][-1]["content"], body.get("seed") or 0
+        return mind(ask(text, temperature=body["temperature"], sample=drawn)).text
+
+    own = ["--set", f"cache={tmp_path / 'cache'}", "--set", "resamples=100"]
+    data = str(write(tmp_path / "q.jsonl", records(world)))
+    command = ["run", "uncle", "--model", NAME, "--data", data, "--limit", "4"]
+    with endpoint(say) as url:
+        monkeypatch.setenv("LOOP_BASE_URL", url)
+        monkeypatch.setenv("LOOP_API_KEY", KEY)
+        assert cli.execute([*command, "--out", str(tmp_path / "run"), *own]) == 0
+        command = ["train", str(tmp_path / "run"), "--export", "trl", "--set", f"data={data}"]
+        out = ["--out", str(tmp_path / "rows"), *own]
+        assert cli.execute([*command, *out]) == 0, capsys.readouterr().err
+    export = tmp_path / "rows" / "export"
+    rows = [json.loads(line) for line in (export / "sayso_dpo.jsonl").read_text().splitlines()]
+    assert rows
+    assert {turn["role"] for row in rows for turn in row["prompt"]} == {"user"}
+    assert all(row["chosen"] != row["rejected"] for row in rows)
+    assert json.loads((export / "sayso_train.json").read_text())["model"] == NAME
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"replace {NAME} in them by weights to train" in told

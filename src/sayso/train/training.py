@@ -60,7 +60,7 @@ from sayso.train.result import (
     write_card,
     write_training,
 )  # fmt: skip
-from sayso.train.rows import Fact, Form
+from sayso.train.rows import Fact
 from sayso.train.trainers import Say
 from sayso.version import __version__
 
@@ -345,19 +345,18 @@ def check_before_training(base: Base, preset: Preset) -> None:
     trainers.check_trainable_targets(trainers.model_folder(name), preset.targets)
 
 
-def _is_shipped(name: str) -> bool:
-    """Tell whether a model is one that sayso or a package of its weights brings along."""
-    return is_local(name) and ":" not in name
+def _has_weights(name: str) -> bool:
+    """Tell whether a model is one that sayso or a package brings along, or transformers opens."""
+    return name.startswith("hf:") or (is_local(name) and ":" not in name)
 
 
 def _weights_of(base: Base) -> str:
     """Return the name of a model whose weights are here. Raises InputError for another."""
     name = base.model if isinstance(base.model, str) else ""
-    if not (_is_shipped(name) or name.startswith("hf:")):
+    if not _has_weights(name):
         raise InputError(
             f"model {base.manifest.model} cannot be trained here: expected builtin, smollm2 or "
-            "hf:…; "
-            "--export writes its rows for other trainers"
+            "hf:…; --export writes its rows for other trainers"
         )
     return name
 
@@ -611,7 +610,7 @@ def _make_rows(
 
     Returns them with what a model that made them has to say.
     """
-    wording = _wording(plan)
+    wording = instructions(plan.base.settings)
     size = plan.preset.sft.rows, plan.preset.dpo.rows if "dpo" in plan.stages else 0
     ends = (0.0, plan.settings.xi, 1.0) if plan.config.equal_rows else ()
     equal = sorted({*ends, *plan.xis})
@@ -629,22 +628,16 @@ def _make_rows(
     return rows, told
 
 
-def _wording(plan: TrainingPlan) -> dict[Form, str]:
-    """Return the instructions to voice doubt."""
-    texts = instructions(plan.base.settings)
-    return {"short": texts["short"], "long": texts["long"]}
-
-
 def _exported(plan: TrainingPlan, begun: Training, rows: RowSet) -> Training:
     """Write the rows for another trainer and return the training with their counts."""
     place, style = plan.folder / "export", cast(Format, plan.export)
     written = export([*rows.sft, *rows.dpo], place, style)
-    model = trainers.model_folder(begun.model) if _is_shipped(begun.model) else begun.model
-    files = write_configuration(
-        place, style, plan.preset, plan.stages, model.removeprefix("hf:"), plan.config.seed
-    )
-    notes = (*begun.notes, *(f"{file}: {n} rows" for file, n in written.rows.items()))
-    notes = (*notes, f"settings for the trainer: {', '.join(file.name for file in files)}")
+    here = _has_weights(begun.model)
+    model = trainers.model_folder(begun.model) if here else begun.model
+    files = write_configuration(place, style, plan.preset, plan.stages, model, plan.config.seed)
+    told = f"settings for the trainer: {', '.join(file.name for file in files)}"
+    told += f"; replace {model} in them by weights to train" * (not here)
+    notes = (*begun.notes, *(f"{file}: {n} rows" for file, n in written.rows.items()), told)
     return msgspec.structs.replace(begun, notes=notes, folders={"export": place.name})
 
 

@@ -49,7 +49,7 @@ def prompt_uses(settings: Settings, by_model: bool) -> dict[str, str]:
 LONG = "paragraphs: leave short_only out"
 
 
-def instructions(settings: Settings) -> dict[str, str]:
+def instructions(settings: Settings) -> dict[methods.Form, str]:
     """Return the instruction to express uncertainty (section 4) for each form, in our words."""
     wording = load_wording(settings.prompt_folder)
     return {"short": wording.short, "long": wording.long}
