@@ -229,6 +229,5 @@ def _of_run(
                 gold=record.golds or None,
                 answerable=asked[record.question_id].answerable,
             )
-            score = scores.get(record.id)
-            own = OwnFields(None, score, None)
+            own = OwnFields(None, scores.get(record.id), None)
             yield record.question_id, reader.of_row(row, own, [])

@@ -57,8 +57,7 @@ class RecentAnswers:
 
     def labels(self) -> list[tuple[int, int]]:
         """Return error and part of labeled answers, in the order of their first labels."""
-        held = self._answers.values()
-        return [(one.error, one.part) for one in held if one.error is not None]
+        return [(a.error, a.part) for a in self._answers.values() if a.error is not None]
 
     @property
     def packed(self) -> bytes:

@@ -103,9 +103,10 @@ def open_job(
             engine, cache, price=price, meter=meter, progress=progress, period=job.period
         )
         model.shape = job.shape
+        people = job.recorded if job.judge == PEOPLE else None
         judge = open_judge(
-            _judge_of(job), job.judge_options, subject=model, cache=cache, meter=meter,
-            progress=progress, learn=learn,
+            PeopleJudge(people.labels) if people is not None else job.judge, job.judge_options,
+            subject=model, cache=cache, meter=meter, progress=progress, learn=learn,
         )  # fmt: skip
         stack.callback(judge.close)
         tools = _tools_of(job, data, model, cache, learn=learn)
@@ -132,13 +133,6 @@ def _opening(model: str, learn: bool) -> str:
     if not learn:
         return f"reading the files of {name} (no weights are loaded)"
     return f"unpacking {name} (once) and loading it" if model in PACKAGED else "loading the model"
-
-
-def _judge_of(job: Job) -> str | Judge | Engine:
-    """Return a job's judge; people are one where their verdicts are on record."""
-    if job.judge == PEOPLE and job.recorded is not None:
-        return PeopleJudge(job.recorded.labels)
-    return job.judge
 
 
 def open_subject(
@@ -374,8 +368,7 @@ def _execute(opened: OpenJob, manifest: Manifest, folder: Path) -> Result:
     if job.recorded is not None:
         keep_beside(run, job.recorded, job.judge)
     asked = [one for one in (model, opened.judge.engine) if one is not None]
-    told = [text for one in asked for text in one.cautions]
-    of_model = (*checked.cautions, *told, *run.unthinking())
+    of_model = (*checked.cautions, *(t for one in asked for t in one.cautions), *run.unthinking())
     found = measure_finished(
         run, job.plan, job.settings, of_model=of_model,
         of_judge=unread, foreign=foreign, draws_vary=model.capabilities.draws_vary,
