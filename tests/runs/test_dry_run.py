@@ -467,6 +467,14 @@ def test_few_entities_that_cost_the_same_by_chance_give_no_narrow_range(
     assert widths[0] < found.high / found.low < widths[1]
 
 
+def test_a_pilot_contacted_the_address(tmp_path: Path) -> None:
+    with endpoint(lambda body: MIND(ask(body["messages"][-1]["content"])).text) as url:
+        plan = price_job(job(tmp_path, f"{url}#m", price="1,4"), 3)
+    assert plan.pilot is not None
+    assert plan.pilot.paid > 0
+    assert not [note for note in plan.notes if "not contacted" in note]
+
+
 @pytest.mark.parametrize(
     ("price", "limit", "said"),
     [

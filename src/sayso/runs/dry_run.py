@@ -709,7 +709,9 @@ def price_job(
     found = _ask_pilot(job, pilot, {*(seen or ())}, progress, later) if pilot else ""
     plan = estimate_job(job, seen, progress, later)
     if isinstance(found, PilotPrice):
-        return msgspec.structs.replace(plan, pilot=found, dollars=Range(found.low, found.high))
+        notes = tuple(n for n in plan.notes if not found.paid or n not in [*_untried(job)])
+        price = Range(found.low, found.high)
+        return msgspec.structs.replace(plan, pilot=found, dollars=price, notes=notes)
     notes = (*plan.notes, f"no pilot was asked: {found}") if found else plan.notes
     return msgspec.structs.replace(plan, notes=notes)
 

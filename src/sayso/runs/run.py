@@ -473,8 +473,7 @@ def _bookkeeping(opened: OpenJob) -> dict[str, Any]:
 def data_notices(data: Dataset) -> list[str]:
     """Return the notes of a data set, and how much of it is asked."""
     open_golds = ((q.text, [g.value for g in q.golds or ()]) for q in data.short if q.answerable)
-    silent = declining_golds(sum(starmap(declines, open_golds)))
-    return [*data.notices, *silent, size_of(data)]
+    return [*data.notices, *declining_golds(sum(starmap(declines, open_golds))), size_of(data)]
 
 
 def size_of(data: Dataset) -> str:
