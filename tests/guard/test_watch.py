@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -130,7 +132,7 @@ def test_labels_scores_and_twins(tmp_path: Path) -> None:
             {**one, "logprobs": [-0.1, -0.1], "label": "UNC"},
             {**one, "stance": "refused_by_policy", "correct": False, "answerable": True},
             {"id": "a1", "correct": False},  # a label that comes later
-            {**one, "stance": "asked_back", "answerable": False, "score": "nan"},
+            {**one, "stance": "asked_back", "answerable": False, "score": math.inf},
         ],
     )
     _, summary = watched(log, baseline, guard=guard)
@@ -147,6 +149,7 @@ def test_labels_scores_and_twins(tmp_path: Path) -> None:
     assert summary["rates"]["error"]["baseline_n"] == 25
     assert summary["J"] == {"log": 0.0, "baseline": 1.0}
     assert (summary["answers"], summary["labels"]) == (6, 1)
+    assert summary["bad_values"] == {"score": 1}  # no guard answers at Infinity
     told = summary["rates"]
     assert list(told["error"]["changes"]) == ["rise"]
     assert list(told["declining_answerable"]["changes"]) == ["rise"]
@@ -551,6 +554,21 @@ def test_what_stands_in_an_alarm_moves_no_cursor(
     alarm, summary = map(json.loads, shown.out.splitlines())
     assert len(alarm["time"]) <= 100
     assert summary["event"] == "summary"
+
+
+@pytest.mark.parametrize(("answer", "told"), [
+    ("Ist das nicht schön? Ja, das ist es wohl, aber ich weiß nicht.", "language"),
+    (["Rome"], "answer"),
+])  # fmt: skip
+def test_a_log_of_which_no_answer_can_be_read_is_no_quiet_one(
+    answer: object, told: str, tmp_path: Path, earlier: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = [{"id": f"{n}", "question": QUESTION, "answer": answer} for n in range(40)]
+    log = write(tmp_path / "log.jsonl", answers)
+    assert cli.execute(["watch", str(log), "--against", str(earlier)]) == 2
+    assert re.search(f"none of 40 new answers can be read.*{told}", capsys.readouterr().err)
+    write(log, answers, rows(1, 0.0))
+    assert cli.execute(["watch", str(log), "--against", str(earlier)]) == 0
 
 
 def test_a_log_of_something_else_is_refused(

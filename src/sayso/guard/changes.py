@@ -172,7 +172,7 @@ class Watching:
         self.parts = {part: number for number, part in enumerate(baseline.parts)}
         self.changes = [self._watched(*one, each / 2) for one in bounds]
         # of this call; the state has those of all
-        self.new_alarms = self.new_answers = self.new_without_part = 0
+        self.new_alarms = self.new_answers = self.new_without_part = self.new_read = 0
         self.good_before, self.bad_before = self.good, self.state.bad_lines
 
     def _watched(self, rate: str, change: Change, bound: Bound, alpha: float) -> WatchedChange:
@@ -256,6 +256,7 @@ class Watching:
             state.answers += 1
             self.new_answers += 1
             self.new_without_part += seen.part is None
+            self.new_read += bool(seen.outcomes)
             state.without_id += id is None
             if seen.unread is not None:
                 state.unread[seen.unread] = state.unread.get(seen.unread, 0) + 1
@@ -303,7 +304,7 @@ class Watching:
                 raise InputError(ARRAY) from None
             # NaN, half of a character, a byte order mark: as everywhere
             decoded = decode_text(text, self.log, number, first=number == 1)
-            row = parse_json(decoded, self.log, number, "")
+            row = parse_json(decoded, self.log, number, "", str)  # a score must not vanish
         if isinstance(row, list):
             raise InputError(ARRAY)
         return row if type(row) is dict and text.isascii() else whole(row, f"line {number}")

@@ -44,6 +44,8 @@ PROGRESS = 30.0
 #: the file of a guard in the folder of its run
 GUARD_FILE = "guard.json"
 NO_OPTIONS = WatchOptions()
+#: new answers of which one at least can be read, or nothing is watched
+MANY = 20
 #: what became of a promise whose file cannot be written: the next call tries again
 NOT_WITHDRAWN = "could not be withdrawn"
 
@@ -256,6 +258,13 @@ class _Loop:
             raise self.watching.hopeless()
         if self.source.ended and not self.watching.state.lines:
             raise InputError(f"{self.watching.log} is empty: expected an answer on each line")
+        if self.watching.new_answers >= MANY and not self.watching.new_read:
+            state = self.watching.state
+            why = [*(f"{n:,} {problem}" for problem, n in state.unread.items())]
+            raise InputError(
+                f"{self.watching.log}: none of {self.watching.new_answers:,} new answers can be "
+                f"read, so no change can be seen: {'; '.join([*why, state.first_bad_value])}"
+            )
         alone = 0 < self.watching.new_without_part == self.watching.new_answers
         if alone or 0 < self.watching.state.unplaced == self.watching.state.answers:
             raise InputError(
