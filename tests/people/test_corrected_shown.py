@@ -198,6 +198,26 @@ def test_an_assertion_is_about_the_corrected_number(
     assert raw.value == pytest.approx(number.raw.value)
 
 
+def test_items_that_people_left_out_could_move_a_share(tmp_path: Path) -> None:
+    run = answers_run(tmp_path / "run", 120)
+    sayso.measure(run)
+
+    def half(number: int, read: Verdict, name: str) -> dict[str, object]:
+        said = as_judge(number, read, name)
+        return {**said, "content": ""} if number % 2 and read.stance == "committed" else said
+
+    label_run(run, "A", half, n=120, design="random")
+    number = next(n for n in sayso.correct(run) if n.raw.name == "accuracy")
+    assert number.cannot_tell > 20
+    low = number.corrected.low
+    assert low is not None
+    (one,) = sayso.check_assertions(run, f"accuracy[short] >= {low - 0.01:.3f}")
+    assert one.verdict == "cannot say yet"
+    assert f"{number.cannot_tell} verdicts" in one.reason
+    (far,) = sayso.check_assertions(run, "accuracy[short] >= .01")
+    assert far.verdict == "holds"
+
+
 def test_what_labels_would_settle_asks_for_labels(labeled: Path) -> None:
     number = next(n for n in sayso.correct(labeled) if n.raw.name == "accuracy")
     low, high = number.corrected.low, number.corrected.high

@@ -418,7 +418,17 @@ def _by_labels(
             why = f"labels give it no interval ({why}); --raw decides on the judge's number"
             problem = thin[0] if thin else why
             number = msgspec.structs.replace(number, low=None, high=None, problem=problem)
+        elif len(own) == 1 and own[0].raw.denominator:
+            number = _with_left_out(number, own[0])
         yield msgspec.structs.replace(number, where=e.where), own
+
+
+def _with_left_out(share: Estimate, one: CorrectedNumber) -> Estimate:
+    """Return a share with how far the items could move it of which people did not say."""
+    left = one.skipped + one.passed_over + one.cannot_tell
+    part = left / max(1, left + one.labels)
+    low = (share.value or 0.0) * (1 - part)
+    return msgspec.structs.replace(share, missing=left, bound_low=low, bound_high=low + part)
 
 
 def _differences(
