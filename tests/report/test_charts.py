@@ -12,7 +12,6 @@ from sayso.records import Estimate
 from sayso.report.charts import (
     COLORS,
     NARROW,
-    VARIABLES,
     WIDE,
     ChartRows,
     chart_row,
@@ -22,6 +21,7 @@ from sayso.report.charts import (
     series_chart,
     svg_of,
 )
+from support.colors import VARIABLES
 
 NAMES = (
     "semantic entropy, Monte Carlo, sum, unique",

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from sayso.records import Estimate, InputError
-from sayso.report.charts import VARIABLES, chart_row, forest_plot, svg_of
+from sayso.report.charts import chart_row, forest_plot, svg_of
 from sayso.report.figures import Figure, figure_of, figures_in, file_name
 from sayso.report.formats import FORMATS, Wanted, format_named, inches, wanted, write_files
+from support.colors import VARIABLES
 from support.tables import tabled
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"

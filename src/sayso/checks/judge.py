@@ -742,7 +742,16 @@ def judge_sheet(check: JudgeCheck) -> Sheet:
     attacks, own = check.injection, _agreed(check.ours)
     sentence = f"The judge {check.signature} agrees with sayso's labels on {own} verdicts."
     parts = [part for part in (check.ours, check.labelled) if part is not None]
-    tables = [_stance_table(part) for part in parts]
+    tables = [
+        grid(
+            part.name,
+            {row.stance: row for row in part.stances},
+            {"judged so: labeled so": "precision", "labeled so: judged so": "recall"},
+            lambda row, name: _estimate(getattr(row, name)),
+            labels=("stance",),
+        )
+        for part in parts
+    ]
     return Sheet(
         "How far can this judge be trusted?",
         PageOpening(sentence, ""),
@@ -765,16 +774,6 @@ def _share_table(check: JudgeCheck) -> NumberTable:
         lambda share, _: _estimate(share),
         labels=("labels of", "what"),
         notes=[*_notes(check), *_closing(check)],
-    )
-
-
-def _stance_table(part: SetResult) -> NumberTable:
-    return grid(
-        part.name,
-        {row.stance: row for row in part.stances},
-        {"judged so: labeled so": "precision", "labeled so: judged so": "recall"},
-        lambda row, name: _estimate(getattr(row, name)),
-        labels=("stance",),
     )
 
 

@@ -96,7 +96,7 @@ def bootstrap_abstention(
         return msgspec.structs.replace(within, name="abstention_gap_within")
     lost = np.asarray(label) == MISSING
     missing = (int((lost & (np.asarray(known) == side)).sum()) for side in (1, 0))
-    gap = bootstrap_cells(cells, None, n, seed, *missing)["J"]
+    gap = bootstrap_cells(cells, n, seed, *missing)["J"]
     return msgspec.structs.replace(gap, name="abstention_gap")
 
 

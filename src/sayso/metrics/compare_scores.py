@@ -347,7 +347,8 @@ class _Folded:
                 *(np.add.reduceat(side, self._strata, axis=0) for side in (wrong, right))
             )
             if len(self._low):
-                products = held[self._high].astype(_products(held)) * held[self._low]
+                exact = np.uint16 if held.dtype == np.uint8 else np.float64  # of two weights
+                products = held[self._high].astype(exact) * held[self._low]
                 sums = np.add.reduceat(products, self._pair_starts, axis=0, dtype=np.float64)
                 inside = np.zeros((folds * folds, width))
                 np.add.at(inside, self._pair_cells, sums * self._pair_worth)
@@ -363,11 +364,6 @@ class _Folded:
         )
         by_side = sums.reshape(pieces, 2, self._folds, width)
         return by_side[:, 0], by_side[:, 1]
-
-
-def _products(held: NDArray[Any]) -> Any:
-    """Return the type in which products of two weights are exact."""
-    return np.uint16 if held.dtype == np.uint8 else np.float64
 
 
 def _over_pieces(wrong: Floats, right: Floats) -> Floats:

@@ -246,15 +246,12 @@ def resample_weights(
         yield weights.reshape(b, clusters).astype(np.float64)
 
 
-def resampled_sums(sums: Floats, n: int, seed: int, strata: ArrayLike | None = None) -> Floats:
+def resampled_sums(sums: Floats, n: int, seed: int) -> Floats:
     """Return resampled column sums (n, columns) of per-cluster sums (C, columns); 0 without any."""
     C = len(sums)
     if C == 0:
         return np.zeros((n, sums.shape[1]))
-    drawn = _weights(C, n, seed)
-    if strata is not None:
-        drawn = resample_weights(C, n, np.random.default_rng(seed), strata)
-    return np.concatenate([weights @ sums for weights in drawn])
+    return np.concatenate([weights @ sums for weights in _weights(C, n, seed)])
 
 
 def _weights(clusters: int, n: int, seed: int, row: int = 0) -> Iterator[Floats]:

@@ -90,7 +90,6 @@ def cluster_cells(
 
 def bootstrap_cells(
     cells_C_6: ArrayLike,
-    strata: ArrayLike | None = None,
     n: int = 2000,
     seed: int = 0,
     missing_known: int = 0,
@@ -98,14 +97,13 @@ def bootstrap_cells(
 ) -> dict[str, Estimate]:
     """Return every rate of :data:`sayso.metrics.RATES` with counts, interval and bounds.
 
-    ``cells_C_6`` (C, 6): one 2x3 matrix per cluster; ``strata`` (C,) as in ``bootstrap``. The
-    interval rules are those of :mod:`sayso.metrics.intervals`. ``missing_known`` and
-    ``missing_unknown`` count aspects without a verdict: bounds over all their assignments.
+    ``cells_C_6`` (C, 6): one 2x3 matrix per cluster. The interval rules are those of
+    :mod:`sayso.metrics.intervals`. ``missing_known`` and ``missing_unknown`` count aspects without
+    a verdict: bounds over all their assignments.
     """
     table = np.asarray(cells_C_6, dtype=np.float64).reshape(-1, 6)
     total = table.sum(axis=0)
-    drawn = cell_rates(resampled_sums(table, n, seed, strata))
-    groups = 1 if strata is None else len(np.unique(np.asarray(strata)))
+    drawn = cell_rates(resampled_sums(table, n, seed))
     bounds = rate_bounds(total, missing_known, missing_unknown)
     counts = rate_counts(total)
     return {
@@ -117,17 +115,17 @@ def bootstrap_cells(
             bound_low=bounds[name][0],
             bound_high=bounds[name][1],
         )
-        for name, rate in _rates(table, drawn, groups).items()
+        for name, rate in _rates(table, drawn).items()
     }
 
 
-def _rates(table: Floats, drawn: Mapping[str, Floats], groups: int = 1) -> dict[str, Estimate]:
+def _rates(table: Floats, drawn: Mapping[str, Floats]) -> dict[str, Estimate]:
     """Return every rate of matrices (C, 6) with its interval, given the rates of resamples."""
     total = table.sum(axis=0)
     counts, values, sizes = rate_counts(total), cell_rates(total), rate_sizes(table)
     result: dict[str, Estimate] = {}
     for name in RATES:
-        resampled = Resampled(drawn[name], len(table), groups)
+        resampled = Resampled(drawn[name], len(table))
         limits = RATE_LIMITS.get(name, (0.0, 1.0))
         rate = make_estimate(name, float(values[name]), resampled, limits, int(total.sum()))
         if name in PROPORTIONS and counts[name][1]:
@@ -137,7 +135,7 @@ def _rates(table: Floats, drawn: Mapping[str, Floats], groups: int = 1) -> dict[
         result[name] = rate
     hedged_unknown, either = (float(x) for x in _overlap(total))
     if result["F1"].value is not None and is_sparse(hedged_unknown, either):
-        result["F1"] = _sparse_f1(table, drawn["F1"], result["F1"], groups)
+        result["F1"] = _sparse_f1(table, drawn["F1"], result["F1"])
     return result
 
 
@@ -186,22 +184,20 @@ def _overlap(cells: Floats) -> tuple[Floats, Floats]:
     return cells[..., 5], cells[..., 2] + cells[..., 3:].sum(axis=-1)
 
 
-def _sparse_f1(table: Floats, drawn: Floats, rate: Estimate, groups: int) -> Estimate:
+def _sparse_f1(table: Floats, drawn: Floats, rate: Estimate) -> Estimate:
     """Return F1 with the interval of the share q of facts hedged and unknown among those either.
 
     F1 = 2 q / (1 + q) rises with q, which is a share of countable things.
     """
     both, either = _overlap(table)
     counts = float(both.sum()), float(either.sum())
-    share = Resampled(drawn / (2 - drawn), len(table), groups)
+    share = Resampled(drawn / (2 - drawn), len(table))
     own = _proportion(rate, share, counts, either)
     low, high = (None if q is None else 2 * q / (1 + q) for q in (own.low, own.high))
     return msgspec.structs.replace(rate, low=low, high=high, problem=own.problem)
 
 
-def bootstrap_within(
-    cells_C_T_6: ArrayLike, strata: ArrayLike | None = None, n: int = 2000, seed: int = 0
-) -> dict[str, Estimate]:
+def bootstrap_within(cells_C_T_6: ArrayLike, n: int = 2000, seed: int = 0) -> dict[str, Estimate]:
     """Return J_within and odds_ratio_within (Mantel-Haenszel) with intervals.
 
     ``cells_C_T_6`` (C, T, 6): one 2x3 matrix per cluster and type. With fewer than 10 hedges in
@@ -214,17 +210,16 @@ def bootstrap_within(
     table = np.asarray(cells_C_T_6, dtype=np.float64)
     C, T = table.shape[:2]
     total = table.sum(axis=0)
-    drawn = within_rates(resampled_sums(table.reshape(C, -1), n, seed, strata).reshape(-1, T, 6))
-    groups = 1 if strata is None else len(np.unique(np.asarray(strata)))
-    resampled = Resampled(drawn["log_odds_within"], C, groups)
+    drawn = within_rates(resampled_sums(table.reshape(C, -1), n, seed).reshape(-1, T, 6))
+    resampled = Resampled(drawn["log_odds_within"], C)
     values, least = within_rates(total), log_odds_error(total) or 0.0
     value = float(values["log_odds_within"])
     logs = make_estimate("odds_ratio_within", value, resampled, None, int(total.sum()), least)
     if logs.value is not None and _few_hedges(total):
-        logs = _sparse_odds(logs, values, drawn, table[:, _mixed(total)].sum(axis=1), groups)
+        logs = _sparse_odds(logs, values, drawn, table[:, _mixed(total)].sum(axis=1))
     ends = [None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high)]
     return {
-        "J_within": _j_within(table, drawn, groups),
+        "J_within": _j_within(table, drawn),
         "odds_ratio_within": msgspec.structs.replace(
             logs, value=ends[0], low=ends[1], high=ends[2]
         ),
@@ -273,10 +268,10 @@ def _few_hedges(total: Floats) -> bool:
     return is_sparse(both[2], both[:3].sum()) or is_sparse(both[5], both[3:].sum())
 
 
-def _j_within(table: Floats, drawn: Mapping[str, Floats], groups: int = 1) -> Estimate:
+def _j_within(table: Floats, drawn: Mapping[str, Floats]) -> Estimate:
     """Return J within type of matrices (C, T, 6), given the quantities of its resamples."""
     total = table.sum(axis=0)
-    j = _within(within_rates(total), drawn, table[:, _mixed(total)].sum(axis=1), groups)
+    j = _within(within_rates(total), drawn, table[:, _mixed(total)].sum(axis=1))
     return msgspec.structs.replace(j, n=int(total.sum()))
 
 
@@ -284,7 +279,6 @@ def _within(
     values: Mapping[str, Floats],
     drawn: Mapping[str, Floats],
     by_cluster: Floats,
-    groups: int = 1,
     freedom: float | None = None,
 ) -> Estimate:
     """Return J within groups, given its quantities and those of its resamples.
@@ -296,7 +290,7 @@ def _within(
     j = make_estimate(
         "J_within",
         float(values["J_within"]),
-        Resampled(drawn["J_within"], C, groups),
+        Resampled(drawn["J_within"], C),
         RATE_LIMITS["J_within"],
         int(both.sum()),
         freedom=freedom,
@@ -305,7 +299,7 @@ def _within(
     sparse = is_sparse(float(both[2]), known) or is_sparse(float(both[5]), unknown)
     if j.value is None or not sparse:
         return j
-    pair, ends = _parts(values, drawn, by_cluster, groups)
+    pair, ends = _parts(values, drawn, by_cluster)
     link = correlation(drawn["UUR_within"], drawn["over_hedge_within"])
     if freedom is not None:  # a handful of entities always correlates
         link = min(link, 0.0)
@@ -315,15 +309,15 @@ def _within(
 
 
 def _parts(
-    values: Mapping[str, Floats], drawn: Mapping[str, Floats], by_cluster: Floats, groups: int
+    values: Mapping[str, Floats], drawn: Mapping[str, Floats], by_cluster: Floats
 ) -> tuple[tuple[float, float], tuple[Interval, Interval]]:
     """Return both parts of J within groups, and their intervals as those of shares."""
     sides = {"UUR_within": by_cluster[:, 3:], "over_hedge_within": by_cluster[:, :3]}
     pair, ends = [], []
     for name, rows in sides.items():
         p, size = float(values[name]), float(rows.sum())
-        error = standard_error(drawn[name], len(rows), groups)
-        own = proportion_interval(p * size, size, error, len(rows), groups, rows.sum(axis=1))
+        error = standard_error(drawn[name], len(rows))
+        own = proportion_interval(p * size, size, error, len(rows), sizes=rows.sum(axis=1))
         pair.append(p)
         ends.append(own)
     return (pair[0], pair[1]), (ends[0], ends[1])
@@ -334,14 +328,13 @@ def _sparse_odds(
     values: Mapping[str, Floats],
     drawn: Mapping[str, Floats],
     by_cluster: Floats,
-    groups: int,
 ) -> Estimate:
     """Return a log odds ratio of few hedges with its interval from the exact ones of two shares.
 
     A positive correlation of the two is not counted: a handful of resampled hedges tells too
     little of it.
     """
-    pair, ends = _parts(values, drawn, by_cluster, groups)
+    pair, ends = _parts(values, drawn, by_cluster)
     link = min(correlation(drawn["UUR_within"], drawn["over_hedge_within"]), 0.0)
     low, high = log_odds_interval(logs.value or 0.0, pair, ends, link)
     problem = SPARSE_PARTS if low is not None else UNMOVED

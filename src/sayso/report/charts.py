@@ -34,17 +34,6 @@ PAIR_NAMES = {
     "UC": "hedged short, stated long",
     "UU": "hedged in both",
 }
-#: color in a specification -> variable of the page's style sheet
-VARIABLES = {
-    INK: "--ink",
-    MUTED: "--muted",
-    GRID: "--grid",
-    SHORT: "--short",
-    LONG: "--long",
-    THIRD: "--third",
-    FOURTH: "--fourth",
-    **{color: f"--pair-{name.lower()}" for name, color in PAIRS.items()},
-}
 #: what tells up to six series apart, in their order
 COLORS = (SHORT, LONG, THIRD, FOURTH, INK, MUTED)
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
@@ -199,35 +188,6 @@ def bars_of_intervals(base: alt.Chart, x: Any, color: Any, **look: Any) -> alt.C
     return bars
 
 
-def lines_and_points(
-    points: list[Row],
-    place: tuple[Any, Any],
-    styles: Mapping[str, Any],
-    *,
-    few: int,
-    size: int,
-    opacity: float,
-) -> list[alt.Chart]:
-    """Return lines, intervals and points of series; a point of fewer than ``few`` is hollow.
-
-    ``place`` is x and y; ``styles`` are the channels ``color``, ``shape`` and perhaps
-    ``strokeDash``; ``opacity`` is that of the lines.
-    """
-    base, (x, y) = alt.Chart(data_of(points)), place
-    of_lines = {name: channel for name, channel in styles.items() if name != "shape"}
-    of_points = {name: styles[name] for name in ("color", "shape")}
-    return [
-        base.mark_line(strokeWidth=1.2, opacity=opacity).encode(x=x, y=y, **of_lines),
-        bars_of_intervals(base, x, styles["color"], strokeWidth=1.6),
-        base.transform_filter(f"datum.n >= {few}")
-        .mark_point(size=size, filled=True, opacity=1)
-        .encode(x=x, y=y, **of_points),
-        base.transform_filter(f"datum.n < {few}")
-        .mark_point(size=size - 8, filled=False, strokeWidth=1.4, opacity=1)
-        .encode(x=x, y=y, **of_points),
-    ]
-
-
 def series_chart(
     points: list[Row],
     width: int,
@@ -263,12 +223,18 @@ def series_chart(
         "color": styled(alt.Color, names, COLORS, legend),
         "shape": styled(alt.Shape, names, SHAPES, legend),
     }
-    looks = looks or {}
+    looks, base = looks or {}, alt.Chart(data_of(drawn))
+    layers: list[alt.Chart] = [
+        bars_of_intervals(base, x, styles["color"], strokeWidth=1.6),
+        base.mark_point(size=60, filled=True, opacity=1).encode(x=x, y=y, **styles),
+    ]
     if "dashed" in looks.values():
         dashes = [[5, 4] if looks.get(name) == "dashed" else [1, 0] for name in names]
         styles["strokeDash"] = styled(alt.StrokeDash, names, dashes)
-    layers = lines_and_points(drawn, (x, y), styles, few=0, size=60, opacity=0.8)
-    layers = layers if lines else layers[1:]
+    if lines:
+        line = base.mark_line(strokeWidth=1.2, opacity=0.8)
+        of_lines = {name: channel for name, channel in styles.items() if name != "shape"}
+        layers.insert(0, line.encode(x=x, y=y, **of_lines))
     thick = [row for row in drawn if looks.get(row["series"]) == "bold" and lines]
     if thick:
         line = alt.Chart(data_of(thick)).mark_line(strokeWidth=3.5)

@@ -20,23 +20,19 @@ _LENGTH = re.compile(r"(\d+(?:\.\d+)?) ?(in|cm|mm|pt)")
 NARROWEST, WIDEST = 2.0, 20.0
 
 
-class Savable(Protocol):
-    """What a figure is here (:class:`sayso.report.figures.Figure`)."""
-
-    @property
-    def name(self) -> str:
-        """Its name, and that of its files."""
-
-    def save(self, path: str | Path, width: str = DEFAULT_WIDTH) -> Path:
-        """Write a file by its ending."""
-
-
 class Named(Protocol):
-    """Something that has a name."""
+    """Something that has a name, which is that of its files."""
 
     @property
     def name(self) -> str:
         """Its name."""
+
+
+class Savable(Named, Protocol):
+    """What a figure is here (:class:`sayso.report.figures.Figure`)."""
+
+    def save(self, path: str | Path, width: str = DEFAULT_WIDTH) -> Path:
+        """Write a file by its ending."""
 
 
 One = TypeVar("One", bound=Named)

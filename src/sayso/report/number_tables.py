@@ -281,7 +281,8 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
     for label in table.labels:
         grid.add_column(safe_text(label, console))
     for at, (column, ranged) in enumerate(zip(table.columns, beside, strict=True)):
-        worded = any(_is_worded(entries[at]) for _, entries in table.rows)
+        texts = (entries[at] for _, entries in table.rows if isinstance(entries[at], str))
+        worded = any(len(re.findall(r"[^\W\d]{2,}", text)) > 2 for text in texts)
         head = safe_text(line(column, LONGEST), console)
         grid.add_column(head, justify="left" if worded else "right")
         if ranged:
@@ -301,11 +302,6 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
                 *("" for _ in labels), *(safe_text(text, console, "dim") for text in below)
             )
     return grid
-
-
-def _is_worded(entry: Entry) -> bool:
-    """Tell whether an entry is a text of several words, which is read from the left."""
-    return isinstance(entry, str) and len(re.findall(r"[^\W\d]{2,}", entry)) > 2
 
 
 # ---- files
@@ -394,7 +390,8 @@ def latex_text(table: NumberTable, intervals: str = "brackets", best: bool = Tru
     sentences = [
         table.caption.removesuffix(WITH_INTERVAL).removesuffix(CORRECTED_INTERVAL).rstrip(".")
         + ".",
-        _definitions(table),
+        "; ".join(f"{sign}: {meaning}" for sign, meaning in table.meanings)
+        + "." * bool(table.meanings),
         about,
         about_best if bold else "",
     ]
@@ -433,13 +430,6 @@ def _latex_cell(entry: Entry, written: Written, intervals: str, bold: bool) -> L
     half = (entry.high - entry.low) / 2
     text = f"{100 * half:.1f}" if written == "percent" else plain_number(half)
     return LatexCell(value, f"± {text}", bold)
-
-
-def _definitions(table: NumberTable) -> str:
-    """Return what the symbols in the heads of columns mean, as one sentence."""
-    return "; ".join(f"{symbol}: {meaning}" for symbol, meaning in table.meanings) + "." * bool(
-        table.meanings
-    )
 
 
 def _best(table: NumberTable) -> set[tuple[int, int]]:

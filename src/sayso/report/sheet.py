@@ -71,8 +71,7 @@ class Chart:
 class Section(NamedTuple):
     """A part of a page: the question that it answers, and its tables, charts and sentences.
 
-    ``html`` is what no table or chart can show, such as marked texts. A page opens the first
-    section, and those that say so.
+    ``html`` is what no table or chart can show, such as marked texts. A page opens the first one.
     """
 
     id: str
@@ -81,7 +80,6 @@ class Section(NamedTuple):
     charts: Sequence[Chart] = ()
     text: Sequence[str] = ()
     html: Markup = Markup()
-    open: bool = False
 
     @property
     def held(self) -> bool:

@@ -16,6 +16,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -204,7 +205,7 @@ def supported(cases: Sequence[Case], tools: Tools, wanted: Collection[str]) -> N
         parts = _sentences(case)
         held.append((case, len(parts)))
         pairs += [support_question(template, part, draw) for part in parts for draw in case.draws]
-    replies = iter(questioner.replies(pairs, support_in))
+    replies = iter(questioner.replies(pairs, partial(word_behind, meanings=_SUPPORTED)))
     for case, number in held:
         rows = [[next(replies) for _ in case.draws] for _ in range(number)]
         reason = next((why for row in rows for _, why in row if why is not None), None)
@@ -219,11 +220,6 @@ def support_question(template: str, sentence: str, draw: str) -> tuple[Request, 
     data = fence([Field("context", draw), Field("sentence", sentence)])
     message = Message("user", data.in_template(template))
     return Request((message,), temperature=0.0, max_tokens=REPLY), data.code
-
-
-def support_in(text: str, code: str) -> str | None:
-    """Return yes, no or n/a that a reply says behind its code; ``None`` for none or several."""
-    return word_behind(text, code, _SUPPORTED)
 
 
 def _sentences(case: Case) -> list[str]:

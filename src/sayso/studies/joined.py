@@ -34,6 +34,7 @@ from sayso.protocols import PROTOCOLS, comparing
 from sayso.protocols.pool import joined_names, said_by
 from sayso.protocols.protocol import ComparedRun, Numbers
 from sayso.records import CorrectedNumber, Estimate, Question, Results, Slice
+from sayso.report.corrected import NumberName, by_place
 from sayso.runs.compare import check_resampling
 from sayso.runs.measure import load_run
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -207,7 +208,7 @@ class StudyNumbers:
         judged: list[JointNumber],
     ) -> tuple[list[JointNumber], list[str]]:
         """Return numbers, corrected where all runs are, and why the others are not."""
-        labeled = [[_by_key(self.corrected(run)) if run else {} for run in row] for row in grid]
+        labeled = [[by_place(self.corrected(run)) if run else {} for run in row] for row in grid]
         if not any(own for row in labeled for own in row):
             return judged, []
         numbers = []
@@ -284,8 +285,6 @@ UNSHARED = (
 
 # ---- numbers that people's labels correct
 
-#: the corrected numbers of one run by name and slice, those that have an interval
-CorrectedByKey = Mapping[tuple[str, frozenset[tuple[str, str]]], CorrectedNumber]
 #: what is said of numbers that stay the judge's, and why they do
 JUDGED = "the judge's numbers count for all models"
 LACKING = "labels of people do not correct these of {runs}. Label more there: sayso label RUN"
@@ -294,13 +293,9 @@ SHARED = (
 )
 
 
-def _by_key(numbers: Sequence[CorrectedNumber]) -> CorrectedByKey:
-    return {(n.raw.name, frozenset(n.raw.where)): n for n in numbers if n.corrected.low is not None}
-
-
 def _corrected_number(
     number: JointNumber,
-    labeled: Sequence[Sequence[CorrectedByKey]],
+    labeled: Sequence[Sequence[Mapping[NumberName, CorrectedNumber]]],
     grid: Sequence[Sequence[FinishedRun | None]],
 ) -> tuple[JointNumber, list[str] | None]:
     """Return a number as labels of people correct it; else the judge's, and runs they do not bear.
@@ -308,7 +303,7 @@ def _corrected_number(
     ``None`` where it is corrected, or where labels correct it in no run. No runs are named where it
     is compared on what all models share, which is not what a run's labels correct.
     """
-    key = number.name, frozenset(number.where)
+    key = number.name, number.where
     found = {
         (m, s): (run, labeled[m][s].get(key))
         for m, row in enumerate(grid)

@@ -142,7 +142,14 @@ def write_configuration(
     """
     place = Path(folder)
     if style == "trl":
-        plan: dict[str, object] = {"model": model, "lora": _lora_of_peft(preset)}
+        lora = {
+            "r": preset.r,
+            "lora_alpha": preset.alpha,
+            "lora_dropout": preset.dropout,
+            "target_modules": list(preset.targets),
+            "task_type": "CAUSAL_LM",
+        }
+        plan: dict[str, object] = {"model": model, "lora": lora}
         plan |= {stage: _trl_arguments(preset, stage, seed) for stage in stages}
         script = resources.files(__package__).joinpath("trl_script.txt").read_bytes()
         texts = {SCRIPT: script, PLAN: json.dumps(plan, indent=1).encode() + b"\n"}
@@ -173,16 +180,6 @@ def _shared_arguments(preset: Preset, stage: str, seed: int) -> dict[str, object
         "gradient_checkpointing": preset.checkpointing,
         "save_steps": preset.save,
         "seed": seed,
-    }
-
-
-def _lora_of_peft(preset: Preset) -> dict[str, object]:
-    return {
-        "r": preset.r,
-        "lora_alpha": preset.alpha,
-        "lora_dropout": preset.dropout,
-        "target_modules": list(preset.targets),
-        "task_type": "CAUSAL_LM",
     }
 
 

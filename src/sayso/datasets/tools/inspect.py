@@ -22,7 +22,6 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
@@ -89,9 +88,8 @@ def log_in(path: Path, document: Mapping[str, Any]) -> Log:
     return Log(_model_in(document), samples)
 
 
-@contextmanager
-def opened_log(path: Path) -> Iterator[Log]:
-    """Open a ``.eval`` file.
+def read_eval(path: Path, notices: list[str]) -> Iterator[AnswerRow]:
+    """Yield the rows of a ``.eval`` file.
 
     Raises InputError, also while samples are read, for a file that is no such log, or for a member
     that is larger than :data:`MOST` bytes or than :data:`RATIO` times its compressed size.
@@ -99,7 +97,7 @@ def opened_log(path: Path) -> Iterator[Log]:
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as log:
             archive = _Archive(path, log, file)
-            yield Log(archive.model(), archive.samples())
+            yield from read(Log(archive.model(), archive.samples()), notices)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
         raise InputError(
             f"{path} cannot be read as an Inspect log ({error}); 'inspect log convert --to json' "
@@ -245,12 +243,6 @@ def read(log: Log, notices: list[str]) -> Iterator[AnswerRow]:
         )
     for name, samples in log.samples:
         yield msgspec.structs.replace(_sample_row(name, samples, local), model=log.model or None)
-
-
-def read_eval(path: Path, notices: list[str]) -> Iterator[AnswerRow]:
-    """Yield the rows of a ``.eval`` file."""
-    with opened_log(path) as log:
-        yield from read(log, notices)
 
 
 def _sample_row(name: str, samples: list[dict[str, Any]], local: bool) -> AnswerRow:

@@ -116,7 +116,8 @@ def load_model(name: str, options: HfOptions) -> tuple[Any, Any]:
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, **common)
             if options.chat_template is not None:
                 tokenizer.chat_template = options.chat_template
-            _check_template(tokenizer)
+            if tokenizer.chat_template:
+                try_template(str(tokenizer.get_chat_template()))
             *adapters, whole = (source, *bases)
             if bases and not Path(whole).is_dir():
                 common["local_files_only"] = not hub_answers()
@@ -188,12 +189,6 @@ def _check_memory(
             f"its configuration describes a model of {needed / 1e9:,.1f} GB, and this machine has "
             f"{there / 1e9:,.1f} GB of memory"
         )
-
-
-def _check_template(tokenizer: Any) -> None:
-    """Raise ValueError for a chat template that takes too long, or writes too much."""
-    if tokenizer.chat_template:
-        try_template(str(tokenizer.get_chat_template()))
 
 
 def _stored_dtype(source: str) -> torch.dtype:

@@ -181,7 +181,7 @@ class DecodeLane:
 
 
 class Decoder:
-    """Runs jobs to their end. ``evicted`` counts rows that were restarted for lack of room."""
+    """Runs jobs to their end."""
 
     def __init__(
         self,
@@ -202,7 +202,6 @@ class Decoder:
         self.end_loops = end_loops
         self.lanes: list[DecodeLane] = []
         self.tokens: Slots = np.zeros(0, dtype=np.int64)
-        self.evicted = 0
 
     def run(self, jobs: Iterable[DecodeJob]) -> Iterator[Raw]:
         """Yield each job's result as it ends. Jobs with one prompt should stand together."""
@@ -275,7 +274,6 @@ class Decoder:
         back = [lane.job for lane in order[keep:]]
         kept = {id(lane) for lane in order[:keep]}
         self.lanes = [lane for lane in self.lanes if id(lane) in kept]
-        self.evicted += len(back)
         self._tidy(0.0)
         return back
 

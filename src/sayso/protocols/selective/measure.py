@@ -343,13 +343,10 @@ class ScoredAnswers:
         """
         metric = share_of_rows(name)
         if why and not of.any():
-            metric = metric._replace(own=partial(_undefined, name, why))
+            none = Estimate(name, numerator=0.0, denominator=0.0, problem=why)
+            metric = metric._replace(own=lambda sums, n, seed: {name: none})
         counted = Counted(self.facts, metric, [ones(hit, of)], lost)
         return self.number(name, where, counted, uses, int(lost.sum()))
-
-
-def _undefined(name: str, why: str, sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
-    return {name: Estimate(name, numerator=0.0, denominator=0.0, problem=why)}
 
 
 def _as_read(run: Run, settings: Settings, rows: FormRows, people: Run) -> ScoredAnswers:
@@ -799,7 +796,7 @@ def gap_of_cells(name: str, lost: Sequence[int] = (0, 0), *, within: bool = Fals
         if within:
             gap = bootstrap_within(cells, n=n, seed=seed)["J_within"]
         else:
-            gap = bootstrap_cells(cells, None, n, seed, lost[1], lost[0])["J"]
+            gap = bootstrap_cells(cells, n, seed, lost[1], lost[0])["J"]
         why = LACKING.get(name) if gap.value is None else None
         return {name: msgspec.structs.replace(gap, problem=why or gap.problem)}
 

@@ -413,15 +413,10 @@ def _ratio(
     return bootstrap_ratio(name, top[use], bottom[use], clusters[use], n, seed, limits)
 
 
-def _bias(top: Floats, bottom: Floats, clusters: Ints, n: int, seed: int) -> Estimate:
-    """Return the mean of differences."""
-    return within(_ratio(top, bottom, clusters, n, seed, None))
-
-
 #: a ratio of sums and a mean in 0..1, of counts, and of differences
 RATIO = Weighted(ratio_of_sums, _ratio, combined=False)
 COUNT = RATIO._replace(own=partial(_ratio, limits=(0.0, np.inf)))
-BIAS = RATIO._replace(own=_bias)
+BIAS = RATIO._replace(own=lambda *sides, **about: within(_ratio(*sides, **about, limits=None)))
 
 
 def _mean(

@@ -51,7 +51,10 @@ BARE = "no knowledge source: claims have no label; name one with --knowledge"
 
 def steps(questions: Sequence[Question], settings: Settings, seed: int) -> list[Step]:
     """Return the protocol: write texts, take them apart, check every claim, then ask the model."""
-    ask_with_passages = partial(ask_texts, settings, seed)
+
+    def ask_with_passages(run: Run) -> None:
+        run.ask(text_requests(run.questions, settings, seed, passages_shown(settings, run)))
+
     asks = [] if settings.retrieval else text_requests(questions, settings, seed, {})
     return [
         Step("readers", partial(open_readers, settings)),
@@ -78,11 +81,6 @@ def open_readers(settings: Settings, run: Run) -> ClaimReaders:
         return open_claim_readers(settings, run, source)
 
     return run.once("readers of self_known", opened)
-
-
-def ask_texts(settings: Settings, seed: int, run: Run) -> None:
-    """Ask for every text plainly and with passages."""
-    run.ask(text_requests(run.questions, settings, seed, passages_shown(settings, run)))
 
 
 def passages_shown(settings: Settings, run: Run) -> dict[str, tuple[Passage, ...]]:

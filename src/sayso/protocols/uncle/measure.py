@@ -247,7 +247,7 @@ def _of_prompt(form: str, instructed: bool) -> tuple[Slice, str]:
 OF_SCRIPT = ("FA", "UA", "lift_UA", "p_uncertain")
 MATRIX = Sums(_of_cells, 6, _rates, shares=SHARES, composed=COMPOSED)
 SCRIPT = Sums(_of_script, 9, _script)
-WITHIN_TYPE = Sums(_of_types, 6, lambda cells, n, seed: bootstrap_within(cells, n=n, seed=seed))
+WITHIN_TYPE = Sums(_of_types, 6, bootstrap_within)
 INSTRUCTION = Sums(_of_instruction, 12, _instruction)
 
 
