@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sayso.metrics.arrays import Floats, Result, as_result, divide, or_none, rounded, weight_rows
 from sayso.metrics.calibration import brier_decomposition, ece, ece_debiased
-from sayso.metrics.ranking import auroc
+from sayso.metrics.ranking import auroc, paired_rows
 from sayso.records import InputError
 
 __all__ = [
@@ -725,12 +725,7 @@ def kendall(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = Non
     (concordant - discordant) / sqrt(pairs untied in first x pairs untied in second). Weights
     multiply pairs; a row's own repetitions are ties. ``None`` where one side is constant.
     """
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if x.shape != y.shape or x.ndim != 1:
-        raise InputError(f"a correlation needs rows of one length, got {x.shape} and {y.shape}")
-    W, single = weight_rows(weights, len(x))
-    keep = ~(np.isnan(x) | np.isnan(y))
-    x, y, W = x[keep], y[keep], W[:, keep]
+    x, y, W, single = paired_rows(first, second, weights)
     top, left, right = np.zeros(len(W)), np.zeros(len(W)), np.zeros(len(W))
     step = max(1, BLOCK // max(1, len(x)))
     for i in range(0, len(x), step):

@@ -347,7 +347,8 @@ class _Folded:
                 *(np.add.reduceat(side, self._strata, axis=0) for side in (wrong, right))
             )
             if len(self._low):
-                exact = np.uint16 if held.dtype == np.uint8 else np.float64  # of two weights
+                # the products of two weights are exact
+                exact: Any = np.uint16 if held.dtype == np.uint8 else np.float64
                 products = held[self._high].astype(exact) * held[self._low]
                 sums = np.add.reduceat(products, self._pair_starts, axis=0, dtype=np.float64)
                 inside = np.zeros((folds * folds, width))

@@ -468,22 +468,29 @@ def mid_ranks(values: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     return ranks[0] if single else ranks
 
 
+def paired_rows(
+    first: ArrayLike, second: ArrayLike, weights: ArrayLike | None
+) -> tuple[Floats, Floats, Floats, bool]:
+    """Return two columns and :func:`weight_rows` of the rows that are NaN in neither."""
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.shape != y.shape or x.ndim != 1:
+        raise InputError(f"a correlation needs rows of one length, got {x.shape} and {y.shape}")
+    W, single = weight_rows(weights, len(x))
+    both = ~(np.isnan(x) | np.isnan(y))
+    return x[both], y[both], W[:, both], single
+
+
 def spearman(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = None) -> Result:
     """Return Spearman's rank correlation, -1..1, with mid-ranks for ties.
 
     Rows with a NaN on either side are dropped. ``weights`` (n,), or (B, n) and then (B,).
     ``None`` (NaN) without rows or when one side is constant.
     """
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if x.shape != y.shape:
-        raise InputError(f"a correlation needs rows of one length, got {x.shape} and {y.shape}")
-    W, single = weight_rows(weights, len(x))
-    both = ~(np.isnan(x) | np.isnan(y))
-    x, y, W = x[both], y[both], W[:, both]
+    x, y, W, single = paired_rows(first, second, weights)
     value: Floats = np.full(len(W), np.nan)
     total = W.sum(axis=1)
     some = total > 0
-    if both.any() and some.any():
+    if len(x) and some.any():
         V = W[some] / total[some, None]
         # Mid-ranks of a share have the weighted mean 1/2 whatever the ties.
         p, q = mid_ranks(x, W[some]) - 0.5, mid_ranks(y, W[some]) - 0.5
@@ -500,13 +507,8 @@ def pearson(first: ArrayLike, second: ArrayLike, weights: ArrayLike | None = Non
 
     Cov(x, y) / (sd(x) sd(y)) of the weighted rows.
     """
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if x.shape != y.shape:
-        raise InputError(f"a correlation needs rows of one length, got {x.shape} and {y.shape}")
-    W, single = weight_rows(weights, len(x))
-    both = ~(np.isnan(x) | np.isnan(y))
-    x, y, W = x[both], y[both], W[:, both]
-    if not both.any():
+    x, y, W, single = paired_rows(first, second, weights)
+    if not len(x):
         return as_result(np.full(len(W), np.nan), single)
     V = divide(W, W.sum(axis=1, keepdims=True))
     dx, dy = (v - (V @ v)[:, None] for v in (x - x[0], y - y[0]))  # 0 where all are the same

@@ -73,46 +73,11 @@ def data_of(rows: Sequence[Mapping[str, object]]) -> alt.InlineData:
     return _Rows(values=list(rows))
 
 
-def pair_bars(
-    rows: list[dict[str, object]], y: alt.Y, size: int, width: int
-) -> alt.LayerChart | alt.FacetChart:
-    """Return stacked bars of how short and long answers pair, with their shares written in.
-
-    A row has ``start``, ``end`` and ``middle`` (0..1), ``pair`` (a name of :data:`PAIR_NAMES`) and
-    ``label``, and the field of ``y``; ``size`` is the thickness in pixels.
-    """
-    drawn = {row["pair"] for row in rows if row["end"] != row["start"]}
-    names = {pair: name for pair, name in PAIR_NAMES.items() if name in drawn}
-    data = data_of(rows)
-    bars = (
-        alt.Chart(data)
-        .mark_bar(size=size, stroke=INK, strokeWidth=0.5)
-        .encode(
-            y=y,
-            x=alt.X(
-                "start:Q",
-                title="share of facts, %",
-                axis=alt.Axis(format=".0%", tickCount=5),
-                scale=alt.Scale(domain=[0, 1], nice=False),
-            ),
-            x2="end:Q",
-            color=alt.Color(
-                "pair:N",
-                scale=alt.Scale(domain=list(names.values()), range=[PAIRS[pair] for pair in names]),
-                legend=legend_below(1 if width <= NARROW else 2, symbolOpacity=1, labelLimit=320),
-            ),
-        )
-    )
-    texts = (
-        alt.Chart(data)
-        .mark_text(fontSize=12, fontWeight="bold", color=INK)
-        .encode(y=y, x="middle:Q", text="label:N")
-    )
-    return alt.layer(bars, texts)
-
-
 def alignment_bars(shares: Mapping[str, Sequence[float | None]], width: int) -> Drawing | None:
-    """Return a bar for each name: how short and long answers pair, shares as :data:`PAIRS`."""
+    """Return a bar for each name: how short and long answers pair, with the shares written in.
+
+    ``shares`` are those of :data:`PAIRS`, 0..1.
+    """
     rows: list[Row] = []
     order: list[str] = []
     for label, values_of in shares.items():
@@ -131,7 +96,34 @@ def alignment_bars(shares: Mapping[str, Sequence[float | None]], width: int) -> 
     if not rows or len(order) > MOST_ROWS:
         return None
     layout = ChartRows(order, [], [], width * 2 // 5)
-    return finish(pair_bars(rows, layout.y, 20, width), width, layout.height(34))
+    drawn = {row["pair"] for row in rows if row["end"] != row["start"]}
+    names = {pair: name for pair, name in PAIR_NAMES.items() if name in drawn}
+    data = data_of(rows)
+    bars = (
+        alt.Chart(data)
+        .mark_bar(size=20, stroke=INK, strokeWidth=0.5)
+        .encode(
+            y=layout.y,
+            x=alt.X(
+                "start:Q",
+                title="share of facts, %",
+                axis=alt.Axis(format=".0%", tickCount=5),
+                scale=alt.Scale(domain=[0, 1], nice=False),
+            ),
+            x2="end:Q",
+            color=alt.Color(
+                "pair:N",
+                scale=alt.Scale(domain=list(names.values()), range=[PAIRS[pair] for pair in names]),
+                legend=legend_below(1 if width <= NARROW else 2, symbolOpacity=1, labelLimit=320),
+            ),
+        )
+    )
+    texts = (
+        alt.Chart(data)
+        .mark_text(fontSize=12, fontWeight="bold", color=INK)
+        .encode(y=layout.y, x="middle:Q", text="label:N")
+    )
+    return finish(alt.layer(bars, texts), width, layout.height(34))
 
 
 # ---- series over an axis: lines, intervals and points

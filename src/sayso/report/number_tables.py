@@ -281,7 +281,7 @@ def _grid(table: NumberTable, console: Console, *, intervals: bool) -> RichTable
     for label in table.labels:
         grid.add_column(safe_text(label, console))
     for at, (column, ranged) in enumerate(zip(table.columns, beside, strict=True)):
-        texts = (entries[at] for _, entries in table.rows if isinstance(entries[at], str))
+        texts = (e for _, entries in table.rows if isinstance(e := entries[at], str))
         worded = any(len(re.findall(r"[^\W\d]{2,}", text)) > 2 for text in texts)
         head = safe_text(line(column, LONGEST), console)
         grid.add_column(head, justify="left" if worded else "right")

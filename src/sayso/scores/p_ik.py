@@ -182,8 +182,6 @@ def cross_fit_stored(
     fold: NDArray[np.int64],
     rng: np.random.Generator,
     held: int = HELD,
-    C: float = 1.0,
-    standardize: bool = True,
 ) -> tuple[Floats, list[FittedProbe]]:
     """Return :func:`cross_fit_probe` of features (n, d) that stay on disk: memory ignores the rows.
 
@@ -193,7 +191,7 @@ def cross_fit_stored(
     :func:`cross_fit_probe`. Rows without an outcome are predicted too. NaN where there is none.
     """
     most = max(LEAST, held // max(stored.shape[1], 1))
-    return cross_fit_splits(stored, incorrect, splits_of(fold), C, standardize, (most, rng))
+    return cross_fit_splits(stored, incorrect, splits_of(fold), drawn=(most, rng))
 
 
 #: judged answers, and of either kind, below which nothing is learned from them

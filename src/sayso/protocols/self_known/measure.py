@@ -405,6 +405,7 @@ def _ratio(
     clusters: Ints,
     n: int,
     seed: int,
+    *,
     limits: Range | None = (0.0, 1.0),
 ) -> Estimate:
     """Return a ratio of sums of the rows whose numerator is none of NaN."""
