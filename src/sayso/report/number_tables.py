@@ -379,7 +379,8 @@ def latex_text(table: NumberTable, intervals: str = "brackets", best: bool = Tru
     better. Raises InputError.
     """
     if intervals not in INTERVALS:
-        raise InputError(f"intervals {line(str(intervals), 40)!r}: expected {_listed(INTERVALS)}")
+        known = f"{', '.join(INTERVALS[:-1])} or {INTERVALS[-1]}"
+        raise InputError(f"intervals {line(str(intervals), 40)!r}: expected {known}")
     bold = _best(table) if best else set()
     drawn = any(range_text(e) for _, entries in table.rows for e in entries)
     within = [WITHIN[label] for label in table.labels if label in WITHIN]
@@ -499,10 +500,6 @@ _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]<>#|~!"})
 def _markdown(text: str) -> str:
     """Return a text whose signs mean nothing to Markdown, on one line."""
     return line(text).translate(_MARKDOWN)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 # ---- LaTeX: escaped signs, and a tabular that is no wider than the line

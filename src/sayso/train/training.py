@@ -26,7 +26,7 @@ from sayso.engines.engine import Engine, check_engine
 from sayso.progress import Progress
 from sayso.prompts import check_folder
 from sayso.protocols.uncle.prompts import instructions
-from sayso.records import Estimate, Generation, InputError, Verdict, content_id, signature_of
+from sayso.records import Generation, InputError, Verdict, content_id, signature_of
 from sayso.runs.asking import CachedEngine
 from sayso.runs.costs import dollars, is_local, open_priced
 from sayso.runs.draws import knowledge_of
@@ -675,7 +675,11 @@ def sweep(
         say(f"xi {xi:g}")
         own = dataclasses.replace(config, xi=xi)
         _, last = fit(run, folder / f"xi-{xi:g}", own, xis=wanted, **options)
-        points.append(SweepPoint("xi", xi, last_numbers(last)))
+        stage = last.methods[-1].name
+        own_numbers = {
+            f"{form} {name}": last.get(stage, form, name) for form in FORMS for name in SHOWN
+        }
+        points.append(SweepPoint("xi", xi, own_numbers))
     swept = msgspec.structs.replace(last, sweep=tuple(points))
     with replacing(folder / "sweep.json") as file:
         file.write(msgspec.json.format(msgspec.json.encode(swept), indent=1) + b"\n")
@@ -695,9 +699,3 @@ def sweep_values(values: Sequence[float], config: TrainConfig) -> list[float]:
             "and 1"
         )
     return wanted
-
-
-def last_numbers(training: Training) -> dict[str, Estimate]:
-    """Return the numbers of the last stage by "form name"."""
-    last = training.methods[-1].name
-    return {f"{form} {name}": training.get(last, form, name) for form in FORMS for name in SHOWN}

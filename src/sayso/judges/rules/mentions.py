@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 
 import msgspec
@@ -342,11 +342,8 @@ def _without_reports(rows: list[Sentence], aspect: AskedAspect) -> list[Sentence
 def _reports(clause: Sentence) -> bool:
     """Whether a clause says that others did not know, in their words."""
     spot = next((at for at, w in enumerate(clause) if w.text in silence_words("reporting")), None)
-    if not spot or speaks_of_itself(clause) or any(w.text in _sources() for w in clause[:spot]):
+    if not spot or speaks_of_itself(clause):
+        return False
+    if any(w.text in silence_words("sources") for w in clause[:spot]):
         return False
     return any(m.kind in _WITHHOLDING and m.start > spot for m in marks_of(clause))
-
-
-@cache
-def _sources() -> frozenset[str]:
-    return silence_words("sources")
