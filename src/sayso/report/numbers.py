@@ -39,6 +39,11 @@ def is_bare(estimate: Estimate) -> bool:
     return is_gap(estimate.name) and estimate.value is not None and bare
 
 
+def many(number: int, one: str, more: str = "") -> str:
+    """Return a number of things, such as "1 run" and "2 runs"; ``more`` is an odd plural."""
+    return f"{number:,} {one if number == 1 else more or f'{one}s'}"
+
+
 def shown_value(estimate: Estimate, decimals: int = 1) -> str:
     """Return the value as a reader wants it: 61.3 %, +0.03, 2.4, 17, or a dash."""
     return DASH if is_bare(estimate) else metric_value(estimate.name, estimate.value, decimals)

@@ -40,6 +40,7 @@ from sayso.protocols import PROTOCOLS
 from sayso.protocols.protocol import Ask, first_asks, walk
 from sayso.records import Estimate, InputError, Request
 from sayso.report import write as write_page
+from sayso.report.numbers import many
 from sayso.runs.asking import CachedEngine, bill, innermost
 from sayso.runs.costs import Meter, is_local, known_price, open_priced
 from sayso.runs.freshness.same_model import SameModel, check_same_model
@@ -478,13 +479,9 @@ def data_notices(data: Dataset) -> list[str]:
 
 def size_of(data: Dataset) -> str:
     """Return how many entities, short questions and paragraphs a data set has, in words."""
-    parts = [_many(len(data.short), "short question"), _many(len(data.long), "paragraph")]
+    parts = [many(len(data.short), "short question"), many(len(data.long), "paragraph")]
     asked = ", ".join(part for part in parts if not part.startswith("0 "))
-    return f"{_many(entities_of(data.questions), 'entity', 'entities')}: {asked}"
-
-
-def _many(number: int, one: str, more: str = "") -> str:
-    return f"{number:,} {one if number == 1 else more or f'{one}s'}"
+    return f"{many(entities_of(data.questions), 'entity', 'entities')}: {asked}"
 
 
 def token_counts(

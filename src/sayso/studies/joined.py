@@ -35,6 +35,7 @@ from sayso.protocols.pool import joined_names, said_by
 from sayso.protocols.protocol import ComparedRun, Numbers
 from sayso.records import CorrectedNumber, Estimate, Question, Results, Slice
 from sayso.report.corrected import NumberName, by_place
+from sayso.report.numbers import many
 from sayso.runs.compare import check_resampling
 from sayso.runs.measure import load_run
 from sayso.storage.run_folder import Manifest, RunFolder
@@ -354,8 +355,3 @@ def _shared(data: Sequence[str], grid: Sequence[Sequence[FinishedRun | None]]) -
     left = len(notes) - MOST_PAIRS
     more = [f"The same is true of {many(left, 'more pair')} of data sets."] if left > 0 else []
     return [*notes[:MOST_PAIRS], *more]
-
-
-def many(number: int, one: str) -> str:
-    """Return a number of things, such as "1 run" and "2 runs"."""
-    return f"{number:,} {one}{'' if number == 1 else 's'}"

@@ -20,6 +20,7 @@ from sayso.report.differences import NONE, by_form, in_one_phrase, others_senten
 from sayso.report.figures import Figure, figures_in
 from sayso.report.notebook import shortened_line
 from sayso.report.number_tables import INTERVALS, WRITERS, NumberTable, latex_text
+from sayso.report.numbers import many
 from sayso.report.opening import ChosenExamples, PageOpening, invented_model
 from sayso.report.page import sheet_page, write_index
 from sayso.report.sheet import Chart, Section, Sheet, render_sheet
@@ -28,7 +29,7 @@ from sayso.runs.job import load_data
 from sayso.storage.atomic import place_inside, replacing
 from sayso.storage.run_folder import RunFolder
 from sayso.studies.grid import Grid, GridCell
-from sayso.studies.joined import FinishedRun, StudyNumbers, many
+from sayso.studies.joined import FinishedRun, StudyNumbers
 from sayso.studies.tables import RANKED, ProtocolTables, asked_of, meanings_of, overview
 
 INDEX = "index.html"

@@ -24,9 +24,9 @@ from sayso.report.number_tables import (
     grid,
     rank_text,
 )
-from sayso.report.numbers import capital, compact_number, is_gap, p_text
+from sayso.report.numbers import capital, compact_number, is_gap, many, p_text
 from sayso.report.sheet import Chart
-from sayso.studies.joined import StudyNumbers, many
+from sayso.studies.joined import StudyNumbers
 
 #: parts of a slice beyond which a number is one of a table of its own (a score against a metric)
 PLAIN_PARTS = 2
