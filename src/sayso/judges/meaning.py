@@ -112,12 +112,9 @@ class ModelMeaning:
         self.signature = f"nli:{getattr(classifier, 'signature', name)}{marks}"
         self._classifier = classifier
         self._columns = label_columns(classifier.labels)
+        #: whether the model has a label of its own for contradiction
+        self.three = "contradiction" in self._columns
         self._condition, self._strict, self._overwrite = condition, strict, overwrite
-
-    @property
-    def three(self) -> bool:
-        """Whether the model has a label of its own for contradiction."""
-        return "contradiction" in self._columns
 
     def table(self, triples: Sequence[Triple]) -> Floats:
         """Return P(entails) and P(contradicts); a text entails itself without being asked."""
@@ -216,16 +213,13 @@ class Relations:
     def __init__(self, classifier: Classifier, batch: int = 4096) -> None:
         self._classifier = classifier
         self._columns = label_columns(classifier.labels)
+        #: whether the model distinguishes contradiction from neutral
+        self.three = "contradiction" in self._columns
         self._memo: Memo = {}
         self._batch = batch
         self.requested = 0
         self.calls = 0
         self.unread = 0
-
-    @property
-    def three(self) -> bool:
-        """Whether the model distinguishes contradiction from neutral."""
-        return "contradiction" in self._columns
 
     def fetch(self, pairs: Sequence[Pair]) -> None:
         """Classify the pairs that are not known yet; short ones first, to pad little."""

@@ -128,8 +128,7 @@ def kappa(
     ``weights`` (n,), or (B, n) and then (B,). ``None`` (NaN) without rows, or when both use one
     and the same label throughout (expected agreement 1).
     """
-    value = kappa_of_table(crosstab(first, second, weights))
-    return float_or_rows(value)
+    return float_or_rows(kappa_of_table(crosstab(first, second, weights)))
 
 
 def bootstrap_kappa(

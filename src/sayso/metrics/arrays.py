@@ -6,6 +6,8 @@ where it is undefined; of (B, n) weights an array (B,), NaN where it is undefine
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -43,6 +45,34 @@ def weight_rows(weights: ArrayLike | None, n: int) -> tuple[Floats, bool]:
     if W.ndim not in (1, 2) or W.shape[-1] != n:
         raise InputError(f"weights must have shape ({n},) or (B, {n}), got {W.shape}")
     return np.atleast_2d(W), W.ndim == 1
+
+
+def newton(
+    theta: Floats,
+    loss: Callable[[Floats], float],
+    slopes: Callable[[Floats], tuple[Floats, Floats]],
+    flat: tuple[float, float],
+    most: int,
+) -> tuple[Floats, bool]:
+    """Return where a loss is least by Newton's method with step halving, and if it converged.
+
+    ``slopes`` are gradient and Hessian. A gradient below the first of ``flat`` has converged; one
+    below the second has, where no shorter step helps. At most ``most`` steps are taken.
+    """
+    value = loss(theta)
+    for _ in range(most):
+        gradient, hessian = slopes(theta)
+        if np.abs(gradient).max() < flat[0]:
+            return theta, True
+        step = np.linalg.solve(hessian, gradient)
+        length = 1.0
+        while length > 1e-10 and loss(theta - length * step) > value:
+            length /= 2
+        if length <= 1e-10:
+            return theta, bool(np.abs(gradient).max() < flat[1])
+        theta = theta - length * step
+        value = loss(theta)
+    return theta, False
 
 
 def whole_counts(weights: Floats) -> NDArray[np.uint8] | Floats:

@@ -32,6 +32,7 @@ from sayso.metrics.arrays import (
     codes,
     count_codes,
     divide,
+    newton,
     weight_rows,
 )
 from sayso.records import InputError
@@ -328,24 +329,13 @@ def fit_platt(
         # -log p = log(1 + e^z), -log(1-p) = log(1 + e^-z)
         return float((w * (np.logaddexp(0, z) - (1 - target) * z)).sum())
 
-    converged = False
-    value = loss(theta)
-    for _ in range(100):
-        p = 1 / (1 + np.exp(X @ theta))
-        gradient = X.T @ (w * (target - p))
-        if np.abs(gradient).max() < 1e-9 * max(1.0, float(w.sum())):
-            converged = True
-            break
-        hessian = (X * (w * p * (1 - p))[:, None]).T @ X + 1e-12 * np.eye(len(theta))
-        step = np.linalg.solve(hessian, gradient)
-        length = 1.0
-        while length > 1e-10 and loss(theta - length * step) > value:
-            length /= 2
-        if length <= 1e-10:
-            converged = bool(np.abs(gradient).max() < 1e-6 * max(1.0, float(w.sum())))
-            break
-        theta = theta - length * step
-        value = loss(theta)
+    def slopes(t: Floats) -> tuple[Floats, Floats]:
+        p = 1 / (1 + np.exp(X @ t))
+        hessian = (X * (w * p * (1 - p))[:, None]).T @ X + 1e-12 * np.eye(len(t))
+        return X.T @ (w * (target - p)), hessian
+
+    size = max(1.0, float(w.sum()))
+    theta, converged = newton(theta, loss, slopes, (1e-9 * size, 1e-6 * size), 100)
     slope = float(theta[0]) if spread else 0.0
     return Platt(slope, float(theta[-1]), center, scale if spread else 1.0, converged, len(score))
 

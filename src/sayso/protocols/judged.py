@@ -204,9 +204,8 @@ def right_read(
     name = line(manifest.judge_signature or manifest.judge, 60)
     if manifest.judge != "rules":
         return unknown_part(manifest, name, "tells right from wrong answers", "right")
-    counts, near = offline_counts(manifest), None
-    if counts is not None:
-        near = nearest_contents(counts, _length(form), words, run_writer(manifest))
+    counts, writer = offline_counts(manifest), run_writer(manifest)
+    near = counts and nearest_contents(counts, _length(form), words, writer)
     return right_part(name, answers or FORMS[form], near)
 
 
@@ -215,9 +214,8 @@ def doubt_read(manifest: Manifest, form: str, words: float | None) -> PartRead:
     name = line(manifest.judge_signature or manifest.judge, 60)
     if manifest.judge != "rules":
         return unknown_part(manifest, name, "sees doubt in answers like these", "doubt")
-    counts, near = offline_counts(manifest), None
-    if counts is not None:
-        near = nearest_texts(counts, _length(form), words, run_writer(manifest))
+    counts, writer = offline_counts(manifest), run_writer(manifest)
+    near = counts and nearest_texts(counts, _length(form), words, writer)
     return doubt_part(name, FORMS[form], near)
 
 
@@ -229,10 +227,8 @@ def declining_read(manifest: Manifest, form: str, words: float | None, both: boo
     name = line(manifest.judge_signature or manifest.judge, 60)
     if manifest.judge != "rules":
         return unknown_part(manifest, name, "sees that an answer declines", "doubt")
-    counts, near = offline_counts(manifest), None
-    if counts is not None:
-        writer = run_writer(manifest)
-        near = nearest_texts(counts, _length(form), words, writer, unanswerable=both)
+    counts, writer = offline_counts(manifest), run_writer(manifest)
+    near = counts and nearest_texts(counts, _length(form), words, writer, unanswerable=both)
     return declining_part(name, FORMS[form], near)
 
 

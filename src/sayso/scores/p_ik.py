@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sayso.metrics.arrays import Floats, codes
+from sayso.metrics.arrays import Floats, codes, newton
 from sayso.metrics.calibration import fold_rows
 from sayso.metrics.ranking import mid_ranks
 from sayso.records import InputError
@@ -118,22 +118,13 @@ def _newton(
     def loss(t: Floats) -> float:
         return float(ridge @ (t * t) / 2 + C * np.logaddexp(0, -sign * (X @ t)).sum())
 
-    value = loss(theta)
-    for _ in range(iterations):
-        p = 1 / (1 + np.exp(-np.clip(X @ theta, -700, 700)))
-        gradient = ridge * theta + C * (X.T @ (p - y))
-        if np.abs(gradient).max() < tolerance * max(1.0, C):
-            return theta, True
+    def slopes(t: Floats) -> tuple[Floats, Floats]:
+        p = 1 / (1 + np.exp(-np.clip(X @ t, -700, 700)))
         hessian = C * (X * (p * (1 - p))[:, None]).T @ X + np.diag(ridge + 1e-12)
-        step = np.linalg.solve(hessian, gradient)
-        length = 1.0
-        while length > 1e-10 and loss(theta - length * step) > value:
-            length /= 2
-        if length <= 1e-10:
-            return theta, bool(np.abs(gradient).max() < 1e-3 * max(1.0, C))
-        theta = theta - length * step
-        value = loss(theta)
-    return theta, False
+        return ridge * t + C * (X.T @ (p - y)), hessian
+
+    size = max(1.0, C)
+    return newton(theta, loss, slopes, (tolerance * size, 1e-3 * size), iterations)
 
 
 def folds_of(

@@ -397,8 +397,7 @@ def _demonym(word: str) -> bool:
 
 def _head(subject: str) -> str:
     """Return the last noun of a subject, before "of"; without its plural "s"."""
-    head = subject.partition(" of ")[0].split()[-1].lower()
-    return head.removesuffix("s")
+    return subject.partition(" of ")[0].split()[-1].lower().removesuffix("s")
 
 
 def _noun(clause: _Parts) -> AskedSpan | None:
