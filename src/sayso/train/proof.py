@@ -150,6 +150,15 @@ def _chosen(model: Engine, given: Sequence[Choices]) -> Forced:
     return right
 
 
+def check_comes_from_base(base: Base, result: Result) -> None:
+    """Refuse a run whose model does not say that it comes from the base run's. InputError."""
+    if result.manifest.model_base != base.manifest.model_base:
+        raise InputError(
+            f"{result.path}: its model was trained from {result.manifest.model_base}, not from "
+            f"{base.manifest.model_base} of {base.path}"
+        )
+
+
 # ---- what each method answered, joined fact by fact
 
 
@@ -283,11 +292,7 @@ def prove(
             say(f"measuring: {TITLES.get(stage, stage)}, seed {seed}")
             run = folder / "runs" / f"{stage}-{seed}"
             result = measure_trained(base, model, run, limit=parts.limit, progress=progress)
-            if result.manifest.model_base != base.manifest.model_base:
-                raise InputError(
-                    f"{result.path}: its model was trained from {result.manifest.model_base}, not "
-                    f"from {base.manifest.model_base} of {base.path}"
-                )
+            check_comes_from_base(base, result)
             kept = folder / "forced" / f"{stage}-{seed}.json"
             right = forced_right(base, model, given, kept, progress)
             sides[stage].append(side_of(frame, run, right))
