@@ -204,8 +204,9 @@ def right_read(
     name = line(manifest.judge_signature or manifest.judge, 60)
     if manifest.judge != "rules":
         return unknown_part(manifest, name, "tells right from wrong answers", "right")
-    counts, writer = offline_counts(manifest), run_writer(manifest)
-    near = counts and nearest_contents(counts, _length(form), words, writer)
+    counts, near = offline_counts(manifest), None
+    if counts is not None:
+        near = nearest_contents(counts, _length(form), words, run_writer(manifest))
     return right_part(name, answers or FORMS[form], near)
 
 
@@ -214,8 +215,9 @@ def doubt_read(manifest: Manifest, form: str, words: float | None) -> PartRead:
     name = line(manifest.judge_signature or manifest.judge, 60)
     if manifest.judge != "rules":
         return unknown_part(manifest, name, "sees doubt in answers like these", "doubt")
-    counts, writer = offline_counts(manifest), run_writer(manifest)
-    near = counts and nearest_texts(counts, _length(form), words, writer)
+    counts, near = offline_counts(manifest), None
+    if counts is not None:
+        near = nearest_texts(counts, _length(form), words, run_writer(manifest))
     return doubt_part(name, FORMS[form], near)
 
 
@@ -227,8 +229,10 @@ def declining_read(manifest: Manifest, form: str, words: float | None, both: boo
     name = line(manifest.judge_signature or manifest.judge, 60)
     if manifest.judge != "rules":
         return unknown_part(manifest, name, "sees that an answer declines", "doubt")
-    counts, writer = offline_counts(manifest), run_writer(manifest)
-    near = counts and nearest_texts(counts, _length(form), words, writer, unanswerable=both)
+    counts, near = offline_counts(manifest), None
+    if counts is not None:
+        writer = run_writer(manifest)
+        near = nearest_texts(counts, _length(form), words, writer, unanswerable=both)
     return declining_part(name, FORMS[form], near)
 
 
