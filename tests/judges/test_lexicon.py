@@ -28,7 +28,7 @@ JUDGES = Path(sayso.__file__).parent / "judges"
 TABLES = (
     "function words", "talk", "negations", "pronouns", "turns", "questions", "auxiliaries", "verbs",
     "places", "measures", "openers", "abbreviations", "nearly", "things", "people", "namesakes",
-    "endings", "headings", "mentions", "knowledge",
+    "endings", "headings", "mentions", "knowledge", "open sides",
 )  # fmt: skip
 #: columns whose names are put together where they are read
 COMPOSED = {

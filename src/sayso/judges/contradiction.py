@@ -471,19 +471,15 @@ def _read(question: str, whole: str, text: str, whole_text: bool = False) -> Ans
     dates = of_the_event(question, text, [d for d in every if (d.year, d.month) not in years])
     shares = shares_of(text)
     counted = [
-        in_degrees(question, text, q)
+        q
         for q in find_quantities(text)
         if not any(s.start < q.end and q.start < s.end for s in shares)
         and not any(d.start < q.end and q.start < d.end for d in every if d.month)
         and not ordinal(text[q.start : q.end])
         and not _CODE.search(text[max(0, q.start - 3) : q.start])
-    ]
-    asked = [] if short else find_quantities(question)
-    counted = [
-        q
-        for q in counted
-        if not any(
-            a.value == q.value and (not a.unit or not q.unit or a.unit == q.unit) for a in asked
+        and not any(
+            a.value == q.value and (not a.unit or not q.unit or a.unit == q.unit)
+            for a in (() if short else find_quantities(question))
         )
     ]
     numbers = tuple(sorted([*shares, *counted], key=lambda q: q.start))
@@ -649,6 +645,7 @@ _OPENING, _LONG = 4, 20
 
 _NOBODY = frozenset({"no", "nobody", "none", "nothing"})
 _JOINS = PARTICLES | {"of", "the"}
+_SPELLED = lexicon_words("namesakes", "contradiction.spelled")
 _PEOPLE = regex(r"(?:an|ish|ese|ch|ic|sh|ean|i)$")
 #: Names further on belong to explanations more often than to the answer.
 _FIRST_NAMES = 4
@@ -698,10 +695,10 @@ def _goes_on(text: str, before: Token, token: Token, titled: bool) -> bool:
         return token.capital  # "It is Mission: Impossible"
     if between in ("-", "‑", "–") or between in ("'", "’"):
         return True
-    initial = between in (".", ". ") and len(before.raw) <= 2
-    if between.strip(" ") and not initial:
+    if between.strip(" ") and not (between in (".", ". ") and len(before.raw) <= 2):
         return False
-    return token.capital or token.number or token.text in _JOINS or token.text in GENERATIONS
+    spelled = token.text in _SPELLED and (len(before.raw) == 1 or before.text in _SPELLED)
+    return token.capital or token.number or spelled or token.text in _JOINS | GENERATIONS.keys()
 
 
 def _adjective(text: str, items: Sequence[Token], i: int, end: int, asked: frozenset[str]) -> bool:
@@ -903,15 +900,12 @@ def _nearly(x: WrittenQuantity, y: WrittenQuantity) -> bool:
 
 
 #: words before a value that leave one side of it open
-_ABOVE = regex(
-    r"\b(?:after|since|over|at\s+least|more\s+than|not\s+before|no\s+(?:earlier|fewer|less)\s+than)"
-    r"\s+$",
-    re.I,
-)
-_BELOW = regex(
-    r"\b(?:before|under|at\s+most|less\s+than|fewer\s+than|up\s+to|prior\s+to|no\s+(?:later|more)"
-    r"\s+than)\s+$",
-    re.I,
+_ABOVE, _BELOW = (
+    regex(rf"\b(?:{alternatives(words)})\s+$".replace(r"\-", r"\s+"), re.I)
+    for words in (
+        lexicon_words("open sides", "contradiction.above"),
+        lexicon_words("open sides", "contradiction.below"),
+    )
 )
 
 
@@ -948,15 +942,8 @@ def _compatible(text: str, x: WrittenQuantity, other: str, y: WrittenQuantity) -
     return abs(x.value - y.value) <= min(room, 0.25 * max(abs(x.value), abs(y.value)))
 
 
-# ---- values as people write them: "half" for 50 %, "100 C", "about 1961", "born 1815, died 1852"
+# ---- values as people write them: "half" for 50 %, "about 1961", "born 1815, died 1852"
 
-_WARMTH = regex(
-    r"\b(?:temperatures?|degrees?|boil\w*|melt\w*|freez\w*|hot|cold|warm|celsius|fahrenheit|kelvin)"
-    r"\b",
-    re.I,
-)
-_SCALE = regex(r"\s?([CFK])(?![\w'’&/])")
-_SCALES = {"C": "celsius", "F": "fahrenheit", "K": "kelvin"}
 _BIRTH = regex(r"\b(?:born|birth(?:day|date)?|birthplace)\b", re.I)
 _DEATH = regex(r"\b(?:die[ds]?|dying|death|dead|deceased|passed\s+away|killed)\b", re.I)
 _EVENT = regex(rf"(?P<birth>{_BIRTH.pattern})|(?P<death>{_DEATH.pattern})", re.I)
@@ -974,14 +961,6 @@ def shares_of(text: str) -> list[WrittenQuantity]:
         )
         for q in parts
     ]
-
-
-def in_degrees(question: str, text: str, number: WrittenQuantity) -> WrittenQuantity:
-    """Return a number with the scale that follows it ("100 C") where temperatures are asked for."""
-    if number.unit or not _WARMTH.search(question):
-        return number
-    scale = _SCALE.match(text, number.end)
-    return number if scale is None else number._replace(unit=_SCALES[scale[1]], end=scale.end())
 
 
 def roughly_same(text: str, x: Date, other: str, y: Date) -> bool:

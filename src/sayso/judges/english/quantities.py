@@ -20,7 +20,7 @@ from typing import NamedTuple
 from sayso.judges.english.lexicon import alternatives, lexicon_rows, lexicon_words
 from sayso.judges.english.numbers import NUMBER_WORDS, ORDINALS, PARTS
 from sayso.judges.english.numbers import UNITS as NUMERALS
-from sayso.judges.english.tokens import Token, fold, tokens, uninflected
+from sayso.judges.english.tokens import STOP, Token, fold, tokens, uninflected
 from sayso.judges.patterns import regex
 
 # ---- units: their names, their dimensions, and how they convert
@@ -40,31 +40,24 @@ _POWERED = (
     "millimeter", "centimeter", "decimeter", "meter", "kilometer", "inch", "foot", "yard", "mile",
 )  # fmt: skip
 _SYMBOLS = ("mm", "cm", "m", "km")
-_MORE = {
-    "square kilometer": ("sqkm",), "square mile": ("sqmi",), "square meter": ("sqm",),
-    "square foot": ("sqft",), "cubic centimeter": ("cc", "ccm"),
-    "kilometer per hour": ("kmh", "kph"), "mile per hour": ("mph",),
-    "nautical mile per hour": ("knot",),
-}  # fmt: skip
 #: Names that may be meant by another: the numbers are compared as if the units were one.
 _MEANT = {
-    "ton": ("tonne", "short ton", "long ton"),
-    "gallon": ("us gallon", "imperial gallon"),
-    "pint": ("us pint", "imperial pint"),
-    "fluid ounce": ("us fluid ounce", "imperial fluid ounce"),
-    "ounce": ("fluid ounce", "us fluid ounce", "imperial fluid ounce", "troy ounce"),
-    "pound": ("pound sterling",),
-    "degree": ("celsius", "fahrenheit", "kelvin"),
+    name: others.split(", ")
+    for name, _, others in (row.partition(": ") for row in lexicon_rows("units left open"))
 }
 
 UNITS: dict[str, Unit] = {}
 _NAMES: dict[str, str] = {}
 _STEMS: dict[str, str] = {}
+#: Signs that stand before a number.
+_MONEY: dict[str, str] = {}
 
 
 def _named(name: str, other: str) -> None:
     """Let a unit be called by another name; symbols of one or two letters are not inflected."""
-    words = tokens(other)
+    if not (words := tokens(other)):
+        _MONEY[other] = name
+        return
     _NAMES[" ".join(t.raw.casefold() for t in words)] = name
     if len(words) > 1 or len(other) > 2:
         _STEMS[" ".join(map(_stemmed, words))] = name
@@ -85,15 +78,10 @@ for _line in lexicon_rows("units"):
 for _name in _POWERED:
     for _word, _dimension, _power in (("square", "area", 2), ("cubic", "volume", 3)):
         UNITS[f"{_word} {_name}"] = Unit(_dimension, UNITS[_name].factor ** _power)
-for _name, _forms in _MORE.items():
-    for _other in _forms:
-        _named(_name, _other)
 
 _LETTERS = {"c": "celsius", "f": "fahrenheit", "k": "kelvin"}
-#: Symbols that stand before a number.
-MONEY = {"$": "dollar", "\u20ac": "euro", "\u00a3": "pound sterling"}
 _BEFORE = {"square": "square", "sq": "square", "cubic": "cubic", "cu": "cubic"}
-_STARTS = {n.split()[0] for n in (*_NAMES, *_STEMS)} | {*_BEFORE, "degree", "degrees", "deg", "k"}
+_STARTS = {n.split()[0] for n in (*_NAMES, *_STEMS)} | {*_BEFORE, *_LETTERS, "degrees", "deg"}
 _RAISED = {"squared": "square", "cubed": "cubic"}
 _EXPONENT = regex(r"(?:\^|\*\*)([23])(?!\w|[.,]\d)|([\u00b2\u00b3])|([23])(?!\w|[.,]\d)")
 _PER = regex(r"\s?/\s?|\s+(?:per|an?)\s+|\s(?=h\b)", re.IGNORECASE)
@@ -182,7 +170,7 @@ def _simple(text: str, items: Sequence[Token], i: int) -> tuple[str, int]:
                 return f"{_RAISED[words[size]]} {name}", i + size + 1
             return name, i + size
     # "5,778 K", while "5K" is five thousand: the space tells, and the caller has seen it.
-    return ("kelvin", i + 1) if run and run[0].raw == "K" else ("", i)
+    return (_LETTERS[words[0]], i + 1) if run[0].raw in ("C", "F", "K") else ("", i)
 
 
 def _known(run: Sequence[Token]) -> str | None:
@@ -203,9 +191,9 @@ def _raised(name: str, text: str, last: Token) -> tuple[str, int]:
 
 _SCALES: dict[str, float] = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
-    "dozen": 12, "crore": 1e7, "lakh": 1e5, "k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9,
+    "dozen": 12, "crore": 1e7, "lakh": 1e5, "k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9,
 }  # fmt: skip
-_SHORT_SCALES = frozenset({"k", "m", "mn", "bn"})
+_SHORT_SCALES = frozenset({"k", "m", "mn", "bn", "b"})
 _SUPERSCRIPTS = str.maketrans(
     "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b\u2212", "0123456789--"
 )
@@ -216,7 +204,8 @@ _POWER = regex(
 _TENS = regex(r"\s?(?:\^|\*\*)\s?-?\d{1,2}|[\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,3}")
 #: numbers with the signs of other languages: decimal commas, points or spaces between thousands
 _NUMERAL = regex(
-    r"(?<![\d.,])(?:\d+,(?:\d{1,2}|\d{5,})|0,\d+|\d{1,3}(?:(?:\.\d{3}){2,}(?:,\d+)?|\.\d{3},\d+)"
+    r"(?<![\d.,])(?:(\d{1,2}(?:,\d\d)+,\d{3})|\d+,(?:\d{1,2}|\d{5,})|0,\d+"
+    r"|\d{1,3}(?:(?:\.\d{3}){2,}(?:,\d+)?|\.\d{3},\d+)"
     r"|\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?)(?!\d|[.,]\d)"
 )
 _SPACES = dict.fromkeys(map(ord, " \u00a0\u2009\u202f"), ",")
@@ -224,10 +213,14 @@ _SPACES = dict.fromkeys(map(ord, " \u00a0\u2009\u202f"), ",")
 
 def _plain_numeral(match: re.Match[str]) -> str:
     """Return a number as English writes it, in as many characters: "4,5" as "4.5"."""
+    if match[1]:  # "1,00,000", as India groups
+        return match[0].replace(",", "").zfill(len(match[0]))
     swapped = "," in match[0] or match[0].count(".") > 1
     return match[0].translate(_SPACES | ({ord(","): ".", ord("."): ","} if swapped else {}))
 
 
+#: a size, a seat or 50 Cent, the singer
+_LETTERED = regex(r"(?:\d\s?[CF]|\bCent)$")
 _ABOUT = regex(rf"\b(?:{alternatives(lexicon_words('nearly', 'quantities'))})\b", re.IGNORECASE)
 
 
@@ -400,15 +393,19 @@ def find_quantities(text: str) -> tuple[WrittenQuantity, ...]:
             while k < len(items) and items[k].start < end:
                 k += 1
         start = items[i].start
-        if text[start - 1 : start] in ("-", "\u2212") and not text[max(0, start - 2)].isalnum():
+        sign = text[start - 1 : start]
+        first = not i or (text[start - 2] == " " and items[i - 1].text in STOP)
+        if (sign in ("-", "\u2212") and not text[max(0, start - 2)].isalnum()) or (
+            first and sign in ("\u2013", "\u2014")  # elsewhere of a range
+        ):
             value, start = -value, start - 1
         elif i and items[i - 1].text in ("minus", "negative"):
             value, start = -value, items[i - 1].start
-        money = MONEY.get(text[start - 1 : start], "")
+        money = _MONEY.get(text[start - 1 : start], "")
         while k < len(items) and (scale := _SCALES.get(fold(items[k].raw))) is not None:
             glued = items[k].start == end
             if fold(items[k].raw) in _SHORT_SCALES and not (
-                glued and (money or items[k].raw != "m")
+                glued and (money or items[k].raw not in ("m", "b", "B" if raw.isdigit() else ""))
             ):
                 break
             slack, value, end, k = (slack or 0.5) * scale, value * scale, items[k].end, k + 1
@@ -582,7 +579,7 @@ def gold_quantity(
     if len(found) != 1:
         return None
     one = found[0]
-    outside = value[: one.start] + " " + value[one.end :]
+    outside = value if _LETTERED.search(value) else value[: one.start] + " " + value[one.end :]
     if kind != "quantity" and re.search(r"[^\W_]", _ABOUT.sub(" ", outside)):
         return None
     return one._replace(unit=unit_named(unit)) if unit and not one.unit else one

@@ -552,7 +552,7 @@ def other_place(said: MatchedText, start: int, end: int) -> bool:
     if after != first + 1 or not first or said.tokens[first - 1].end + 1 != start:
         return False
     before, place = said.tokens[first - 1], said.tokens[first]
-    compass = before.text in ("north", "south", "east", "west", "northern")
+    compass = before.text in lexicon_words("namesakes", "matching.compass")
     new = before.text == "new" and place.capital
     return before.capital and (new or (compass and place.text in _HALVES))
 
@@ -914,12 +914,18 @@ def _same_name(said: MatchedText, asked: MatchedText, form: GoldForm) -> list[Hi
     return found
 
 
+#: a formula that a digit makes another of: "H2O" in "H2O2"
+_FORMULA = regex(r"(?:[A-Z][a-z]?\d*)+")
+
+
 def _candidate(case: MatchedCase, form: GoldForm, hit: Hit, why: str) -> Candidate:
     """Return a hit as a candidate; where it is part of another name, that name with its reason."""
     said = case.said
     start, end = said.tokens[hit.first].start, said.tokens[hit.last].end
     known = {t.text for t in form.tokens}
     inside = said.tokens[hit.first : hit.last + 1]
+    if said.text[end : end + 1].isdigit() and _FORMULA.fullmatch(form.value):
+        return Candidate(start, end, OTHER_NAME)
     named = form.value[:1].isupper() and not ("," in form.value or LISTED.search(form.value))
     if not named or not any(t.capital and t.text in known for t in inside):
         return Candidate(start, end, why)
@@ -1061,6 +1067,22 @@ def _amounts(text: str, count: bool) -> list[WrittenQuantity]:
     return [q for q in found if not dated(q)] if dates else found
 
 
+_NONE = regex(
+    rf"\b(?:{alternatives(lexicon_words('negations', 'matching.none'))})\b(?=[\s)]*+(?:[.,;!]|$))"
+    rf"|\b(?:{alternatives(lexicon_words('negations', 'matching.no'))})\s++((?:\S++\s++)?+\S++)",
+    re.IGNORECASE,
+)
+
+
+def _nothing(case: MatchedCase) -> list[WrittenQuantity]:
+    """Return where an answer says that there is none of what is counted: "none", "no moons"."""
+    return [
+        WrittenQuantity(0.0, "", 0.0, *m.span())
+        for m in _NONE.finditer(case.text)
+        if not m[1] or any(case.asked.locate(t) for t in tokens(m[1]) if t.text not in STOP)
+    ]
+
+
 def _repeats(case: MatchedCase, said: WrittenQuantity, gold: WrittenQuantity, value: str) -> bool:
     """Tell whether an amount is the question's, of which the answer is another form: "1/4"."""
     written = case.text[said.start : said.end]
@@ -1080,7 +1102,7 @@ def _compare(case: MatchedCase, gold: Gold, value: str, part: bool) -> GoldCompa
         return GoldComparison(found, other, "date")
     if amount is not None:
         count = "how many" in case.question.casefold()
-        said = _amounts(case.text, count)
+        said = _amounts(case.text, count) or (_nothing(case) if count and not amount.value else [])
         # A number that could be a year is not rounded: 1946 is not "about 1950".
         year = 1000 <= amount.value < 2200 and not (gold.unit or amount.unit)
         exact = year and (value.strip().isdigit() or not _COUNTED.search(case.question))
@@ -1451,7 +1473,9 @@ def _traced(trace: _Trace, said: MatchedText, asked: MatchedText) -> bool:
     if trace.dates:
         return any(_overlap(gold, one) for one in find_dates(said.text) for gold in trace.dates)
     if trace.amount is not None:
-        return any(same_amount(trace.amount, one) for one in find_amounts(said.text))
+        return not trace.amount.value or any(
+            same_amount(trace.amount, one) for one in find_amounts(said.text)
+        )
     if not said.places.keys().isdisjoint(trace.words):
         return True
     for letters in trace.glued:
