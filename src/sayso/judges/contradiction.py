@@ -737,7 +737,10 @@ def _by_names(one: AnsweringSentence, two: AnsweringSentence) -> Relation | None
 def _same_words(a: str, b: str) -> bool:
     """Whether two names are written with the same words: "Dutch" and "the Netherlands"."""
     x, y = tokens(a), tokens(b)
-    return 0 < len(x) == len(y) and all(map(_one_meaning, x, y))
+    # a shared stem, root, country or row of synonyms
+    return 0 < len(x) == len(y) and not any(
+        map(frozenset.isdisjoint, map(_forms, x), map(_forms, y))
+    )
 
 
 def _qualifier(answer: AnsweringSentence) -> str:
@@ -788,11 +791,6 @@ def _countries(names: Sequence[str]) -> tuple[str, ...]:
     """Return the countries among names: of "Atlas Mountains of Tanzania" the last words."""
     parts = [name.rpartition(" of ")[2] for name in names]
     return tuple(p for p in parts if _written(p) in _COUNTRY or _lies_in(p, "United Kingdom"))
-
-
-def _one_meaning(a: Token, b: Token) -> bool:
-    """Whether two words share a stem, a root, a country or a row of synonyms."""
-    return not _forms(a).isdisjoint(_forms(b))
 
 
 def _forms(token: Token) -> frozenset[str | int]:

@@ -31,7 +31,6 @@ import msgspec
 from sayso.engines.engine import Engine
 from sayso.judges.english.language import is_english
 from sayso.judges.english.lexicon import (
-    contractions,
     hedge_phrases,
     judge_data,
     lexicon_words,
@@ -542,22 +541,6 @@ DOUBTED = 0.6
 _LETTERS = regex(r"[a-z]+")
 
 
-@cache
-def _doubting() -> frozenset[str]:
-    """Return the words of which a text has one that is worded less surely than a plain statement.
-
-    Words of likelihood, belief and doubt, first words of such runs, and the "or" of alternatives.
-    """
-    listed = lexicon()
-    ones = {word for word, kinds in listed.classes.items() if set(kinds) - listed.modifiers}
-    ones |= {
-        word for word, runs in listed.runs.items() if {kind for _, kind in runs} - listed.modifiers
-    }
-    # "cannot" is written out, and a hyphen divides the words that are looked for
-    ones |= {short for short, whole in contractions("decisiveness").items() if ones & {*whole}}
-    return frozenset(["or", *(part for word in ones for part in _LETTERS.findall(word)[:1])])
-
-
 def voices_doubt(statement: str) -> bool:
     """Return whether a statement has a decisiveness below ``DOUBTED``.
 
@@ -566,10 +549,6 @@ def voices_doubt(statement: str) -> bool:
     listed, low = lexicon(), statement.lower()
     words = set(_LETTERS.findall(low))
     if words.isdisjoint(listed.classes) and words.isdisjoint(listed.runs):
-        return False
-    # most statements are plain: without cues, numbers and alternatives they are all worded alike
-    plain = low.isascii() and "'" not in low and "?" not in low and words.isdisjoint(_doubting())
-    if plain and not stated_probabilities(low):
         return False
     said = _mean_level(analyze(statement)) if is_english(statement) else None
     return said is not None and said < DOUBTED

@@ -368,10 +368,12 @@ def cluster_many(
             for g, leader in leaders.items()
         }
         relations.fetch([pair for pairs in forward.values() for pair in pairs])
+        # what still may make two equivalent in the other direction
+        possible = {"entailment"} if strict else {"entailment", "neutral"}
         backward: dict[int, list[Pair]] = {}
         for g, pairs in forward.items():
             try:
-                backward[g] = [(b, a) for a, b in pairs if _may(relations.of(a, b), strict)]
+                backward[g] = [(b, a) for a, b in pairs if relations.of(a, b) in possible]
             except Unread as reason:
                 problems[g] = str(reason)
         relations.fetch([pair for pairs in backward.values() for pair in pairs])
@@ -395,11 +397,6 @@ def cluster_many(
 def _harder(a: str, b: str) -> Pair:
     """Return the two as premise and hypothesis, the shorter one first."""
     return (b, a) if len(b) < len(a) else (a, b)
-
-
-def _may(forward: Relation, strict: bool) -> bool:
-    """Whether the backward direction can still make the two equivalent."""
-    return forward == "entailment" if strict else forward != "contradiction"
 
 
 def _same(forward: Relation, backward: Relation, strict: bool) -> bool:

@@ -371,7 +371,7 @@ def _be(clause: _Parts) -> AskedSpan | None:
     if texts[-1] in _DESCENT and texts[0] == "of":
         return _ask(clause, f"Of what {texts[-1]}", [], words[1:-1])
     own = words[1:] if texts[0] in _ARTICLES else words
-    if len(own) == 1 and _demonym(own[0].text):
+    if len(own) == 1 and own[0].text.lower() in PLACE and _DEMONYM.fullmatch(own[0].text):
         return _ask(clause, "What nationality", [], own) if not clause.verb else None
     if texts[0] in _ARTICLES:
         return _noun(clause)
@@ -386,18 +386,9 @@ def _be(clause: _Parts) -> AskedSpan | None:
     if texts[1:2] == ["for"] and texts[0] in ("famous", "notable", "responsible"):
         return _ask(clause, "What", words[:1], words[2:], "for")
     if clause.described and (_name(words) or texts[0] in ("his", "her", "their")):
-        head = _head(clause.subject)
+        head = clause.subject.partition(" of ")[0].split()[-1].lower().removesuffix("s")
         return _ask(clause, "Who" if head in _asked("kin") else "What", [], words)
     return None
-
-
-def _demonym(word: str) -> bool:
-    return word.lower() in PLACE and _DEMONYM.fullmatch(word) is not None
-
-
-def _head(subject: str) -> str:
-    """Return the last noun of a subject, before "of"; without its plural "s"."""
-    return subject.partition(" of ")[0].split()[-1].lower().removesuffix("s")
 
 
 def _noun(clause: _Parts) -> AskedSpan | None:

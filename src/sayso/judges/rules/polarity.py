@@ -75,10 +75,6 @@ def _effects() -> dict[tuple[str, ...], str]:
     return {tuple(one.split()): effect for effect, _, all_ in rows for one in all_.split(" | ")}
 
 
-def _is_plain(word: str) -> bool:
-    return word in _SMALL or _effects().get((word,)) == "plain"
-
-
 @cache
 def _opposites() -> dict[str, list[str]]:
     """Return the opposites of each word that has any."""
@@ -139,7 +135,10 @@ def _asked(question: str) -> _Asked | None:
         return None
     apart = ("not", "no", "never", f"{first}nt")
     told = [
-        w for w in words if not (_is_plain(w.text) or w.text in apart) or w.text in _opposites()
+        w
+        for w in words
+        if not (w.text in _SMALL or w.text in apart or _effects().get((w.text,)) == "plain")
+        or w.text in _opposites()
     ]
     denied = any(w.text in ("not", "never", "no") for w in words[1 + (first in _HELPERS) :])
     return _Asked(words, told, _keys(*told), _names(told), denied)

@@ -216,30 +216,9 @@ def marks_of(row: Sentence) -> tuple[CueMark, ...]:
     return tuple(found)
 
 
-@cache
-def _words_of_cues(kinds: tuple[str, ...]) -> dict[str, list[frozenset[str]]]:
-    """Return the words of each cue phrase of some classes, by its longest word."""
-    found: dict[str, list[frozenset[str]]] = {}
-    for by_second in phrases("hedges").values():
-        for words, kind in (cue for cues in by_second.values() for cue in cues):
-            if kind in kinds:
-                found.setdefault(max(words, key=len), []).append(frozenset(words) - {"*"})
-    return found
-
-
-def may_hold_cue(text: str, *kinds: str) -> bool:
-    """Return False where no sentence of a text has a cue phrase of a class, by its words alone."""
-    raws = (raw[:60].lower() for raw in _WORD.findall(text))
-    words = {part for raw in raws for part in written_out(raw)}
-    listed = _words_of_cues(kinds)
-    return any(cue <= words for word in listed.keys() & words for cue in listed[word])
-
-
 def holds_cue(text: str, *kinds: str) -> bool:
     """Return whether a sentence of a text has a cue phrase of a class."""
-    return may_hold_cue(text, *kinds) and any(
-        mark.kind in kinds for row in sentences_of(text) for mark in marks_of(row)
-    )
+    return any(mark.kind in kinds for row in sentences_of(text) for mark in marks_of(row))
 
 
 def told_in(row: Sentence) -> frozenset[str]:

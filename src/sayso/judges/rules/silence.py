@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -109,8 +109,6 @@ def without_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
         return chances
     if len(rows) == 1 and _is_null(rows[0], aspect):
         return _only(chances, _withheld(rows))
-    if _telling_nothing().isdisjoint([word.text for row in rows for word in row]):
-        return chances
     withheld = _withheld(rows)
     parts = [(clause, row) for row in rows for clause in clauses_of_silence(row)]
     clauses = [clause for clause, _ in parts]
@@ -150,13 +148,6 @@ def _answers_by_denial(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
         for row in rows
         for word, after in pairwise(row)
     )
-
-
-@cache
-def _telling_nothing() -> frozenset[str]:
-    """Return the words of which a text has one that says nothing of what is asked."""
-    first = [*_sayings("doubted"), *_sayings("faded"), *_sayings("absent")]
-    return silence_words("existing") | silence_words("sources") | frozenset(first)
 
 
 def _withheld(rows: Sequence[Sentence]) -> list[Stance]:
@@ -208,7 +199,9 @@ def _silent(clause: Sentence, row: Sentence, aspect: AskedAspect) -> str:
     It says no more: besides the phrase only words of the question, small words, and nouns for the
     kind of thing that is asked for.
     """
-    if not _is_whole(clause, row) or any(_no_doubt(clause, mark) for mark in marks_of(clause)):
+    if not _is_whole(clause, row) or any(
+        mark.kind == "firm" and _denies(clause[mark.start : mark.end]) for mark in marks_of(clause)
+    ):
         return ""
     for kind in ("doubted", "absent"):
         marks = [m for m in said_in(clause, kind) if not _is_asked(clause, m, aspect)]
@@ -223,14 +216,9 @@ def _silent(clause: Sentence, row: Sentence, aspect: AskedAspect) -> str:
         ):
             continue  # "He is unknown" says nothing of a date
         rest = _rest(clause, marks, aspect, kind) if marks else []
-        if marks and (not rest or (kind == "doubted" and _of_sources().issuperset(rest))):
+        if marks and (not rest or (kind == "doubted" and _OF_SOURCES.issuperset(rest))):
             return kind
     return ""
-
-
-def _no_doubt(clause: Sentence, mark: CueMark) -> bool:
-    """Whether a cue denies doubt, not a thing: "There's no question about it"."""
-    return mark.kind == "firm" and _denies(clause[mark.start : mark.end])
 
 
 def _no_such(clause: Sentence) -> list[CueMark]:
@@ -258,17 +246,16 @@ def _plain_words(kind: str, things: bool) -> frozenset[str]:
     return plain | silence_words("things") if things else plain
 
 
-@cache
-def _other_nouns() -> frozenset[str]:
-    """Return the nouns for kinds of things."""
-    others = ("date", "place", "person", "number", "others")
-    return frozenset[str]().union(*map(silence_words, others))
+#: nouns for kinds of things
+_OTHER_NOUNS = frozenset[str]().union(
+    *map(silence_words, ("date", "place", "person", "number", "others"))
+)
 
 
 def _rest(clause: Sentence, marks: Sequence[CueMark], aspect: AskedAspect, kind: str) -> list[str]:
     """Return what a clause says besides some phrases that could be a value or another subject."""
     cued = {at for mark in marks for at in range(mark.start, mark.end)}
-    plain, of_others = _plain_words(aspect.kind, kind == "absent"), _other_nouns()
+    plain, of_others = _plain_words(aspect.kind, kind == "absent"), _OTHER_NOUNS
     rest = []
     for at, word in enumerate(clause):
         if at in cued or not word.raw[0].isalnum() or word.text in plain:
@@ -290,7 +277,7 @@ def _tells(row: Sentence, aspect: AskedAspect) -> bool:
     """Whether words may hold a value of the kind asked for."""
     if aspect.kind != "any":
         return has_kind(row, aspect)
-    return not _of_sources().issuperset(_rest(row, marks_of(row), aspect, "absent"))
+    return not _OF_SOURCES.issuperset(_rest(row, marks_of(row), aspect, "absent"))
 
 
 # ---- what is said of a source
@@ -321,7 +308,7 @@ def _source_is_silent(row: Sentence, aspect: AskedAspect) -> bool:
     ):
         return False
     rest = _rest(row, [], aspect, "absent")
-    return sum(text not in _of_sources() for text in rest) <= _FAR
+    return sum(text not in _OF_SOURCES for text in rest) <= _FAR
 
 
 def _says_not(clause: Sentence) -> bool:
@@ -333,11 +320,8 @@ def _says_not(clause: Sentence) -> bool:
     return near and not silence_words("sources").isdisjoint(texts)
 
 
-@cache
-def _of_sources() -> frozenset[str]:
-    """Return words for sources, and for what one does with them."""
-    rows = ("sources", "holding", "seeking", "nil")
-    return frozenset[str]().union(*map(silence_words, rows))
+#: words for sources, and for what one does with them
+_OF_SOURCES = frozenset[str]().union(*map(silence_words, ("sources", "holding", "seeking", "nil")))
 
 
 def without_token(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) -> Floats:
@@ -495,8 +479,6 @@ def without_opinion(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
     "This is subjective and depends on the individual." The first thing that is said must be that,
     and nothing but that and withholding may follow; "(A). Good, but tastes differ" chooses.
     """
-    if _leaving().isdisjoint([word.text for row in rows for word in row]):
-        return chances
     if _asks_on_what(aspect.question):
         return chances  # "What does the fee depend on?" "On the person."
     options = options_of(aspect.question)
@@ -513,7 +495,7 @@ def without_opinion(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
             if any(mark.kind in WITHHOLDING for mark in marks_of(clause)):
                 continue
             goes_on = at or clause[0].text in silence_words("general")
-            if not (left and goes_on) or (turn.isalpha() and not _leads_on(clause)):
+            if not (left and goes_on) or (turn.isalpha() and clause[0].text not in _LEADING_ON):
                 return chances
     return _only(chances, _withheld(rows)) if left else chances
 
@@ -524,13 +506,6 @@ def _asks_on_what(question: str) -> bool:
     rows = sentences_of(_OPTION.sub("", question[-4000:]))
     asking = [row for row in rows if row[-1].text == "?"] or rows
     return any(word.text in silence_words("depending") for row in asking for word in row)
-
-
-@cache
-def _leaving() -> frozenset[str]:
-    """Return the words of which a text has one that leaves its question to opinion."""
-    rare = {max(words, key=len) for table in _sayings("opinion").values() for words in table}
-    return silence_words("depending") | rare
 
 
 def _left_to_opinion(clause: Sentence) -> bool:
@@ -562,11 +537,6 @@ def _gives(row: Sentence, aspect: AskedAspect) -> bool:
     return not values_in(row, aspect.kind) <= known_of(aspect) | silence_words("machines")
 
 
-def _leads_on(clause: Sentence) -> bool:
-    """Whether a clause behind "but" gives no value either: "but many people think so"."""
-    return clause[0].text in silence_words("general") - {"it", "this", "these", "your", "you"}
-
-
 # ---- the question, denied in its own words
 
 
@@ -578,7 +548,10 @@ def without_premise(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
     row = rows[0]
     if len(rows) > 1 or aspect.kind == "number" or not _denies(row):
         return chances
-    if _is_closed(aspect.question) or _asks_what_is_not(aspect.question):
+    terms = (word.strip(".,?!") for word in aspect.question.lower().split())
+    if _is_closed(aspect.question) or not NEGATIONS.isdisjoint(
+        chain.from_iterable(map(written_out, terms))
+    ):
         return chances
     words = [word for word in row if word.raw[0].isalnum()]
     texts = [word.text for word in words]
@@ -597,20 +570,7 @@ def without_premise(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
 _TAKEN_UP = 2
 
 
-@lru_cache(maxsize=8192)
-def _asks_what_is_not(question: str) -> bool:
-    words = {word for part in question.lower().split() for word in written_out(part.strip(".,?!"))}
-    return not words.isdisjoint(NEGATIONS)
-
-
 # ---- a gap, and values of other facts
-
-
-@cache
-def _fading() -> frozenset[str]:
-    """Return the words of which a text has one that misses something, but for cues."""
-    table = _sayings("faded")
-    return silence_words("sources") | {max(words, key=len) for of in table.values() for words in of}
 
 
 #: a shorter sentence has no room for a value and a gap
@@ -626,10 +586,6 @@ def without_other_values(chances: Floats, rows: Sequence[Sentence], aspect: Aske
     if STANCES[int(chances.argmax())] not in ("committed", "hedged"):
         return chances
     if len(rows) == 1 and len(rows[0]) < _SHORTEST:
-        return chances
-    if not any(m.kind == "ignorant" for row in rows for m in marks_of(row)) and (
-        _fading().isdisjoint([word.text for row in rows for word in row])
-    ):
         return chances
     parts = [(clause, at) for at, row in enumerate(rows) for clause in _parts(row)]
     if len(parts) < 2:
@@ -746,13 +702,11 @@ def _gap(clause: Sentence, aspect: AskedAspect) -> bool:
         return False
     if (aspect.kind != "any" and has_kind(clause, aspect)) or _contrasted(clause, aspect.question):
         return False
-    if _cued(clause, aspect) or _contrast_of(clause, aspect.question):
+    texts = {word.text for word in clause}
+    sets = [group | {"other"} for _, group in _told_apart(aspect.question)]
+    if _cued(clause, aspect) or not all(map(texts.isdisjoint, sets)):
         return True
-    return (
-        any(word.text in silence_words(aspect.kind) for word in clause)
-        if (aspect.kind != "any")
-        else False
-    )
+    return aspect.kind != "any" and not texts.isdisjoint(silence_words(aspect.kind))
 
 
 def _only_names(clause: Sentence, mark: CueMark) -> bool:
@@ -811,12 +765,6 @@ def _contrasted(clause: Sentence, question: str) -> bool:
     return False
 
 
-def _contrast_of(clause: Sentence, question: str) -> bool:
-    """Whether a clause names one of several as a question that means one does."""
-    texts = {word.text for word in clause}
-    return any(not texts.isdisjoint(group | {"other"}) for mine, group in _told_apart(question))
-
-
 # ---- no word of doubt
 
 #: a statement of more words may voice doubt in words that no list has
@@ -867,7 +815,7 @@ def without_any_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAs
     if _is_closed(aspect.question) or "\n" in aspect.question:
         return chances
     if aspect.kind in ("date", "number"):
-        empty = not any(word.text in _amounts() for word in words)
+        empty = not any(word.text in _AMOUNTS for word in words)
     else:
         empty = _only_declines(rows, aspect)
     return _only(chances, _withheld(rows)) if empty else chances
@@ -893,10 +841,10 @@ def _only_declines(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
     return own <= _OWN[aspect.kind == "any"] and any(map(speaks_of_itself, rows))
 
 
-@cache
-def _amounts() -> frozenset[str]:
-    """Return words that may be a date or an amount."""
-    return silence_words("times") | MONTH_NAMES | frozenset(NUMBER_WORDS)
+#: words behind "but" that give no value either: "but many people think so"
+_LEADING_ON = silence_words("general") - {"it", "this", "these", "your", "you"}
+#: words that may be a date or an amount
+_AMOUNTS = silence_words("times") | MONTH_NAMES | frozenset(NUMBER_WORDS)
 
 
 # ---- a request for what is missing
@@ -911,7 +859,9 @@ def without_request(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
     words = [word.text for row in rows for word in row]
     if silence_words("asking").isdisjoint(words) or len(rows) > _FEW or "\n" in aspect.question:
         return chances
-    if _asks_how(aspect.question) or (
+    first = aspect.question.lower().split()[:4]
+    # the answer may be an instruction, or the rows have one
+    if not {"how", "should", "steps"}.isdisjoint(first) or (
         aspect.kind != "any" and any(_gives(r, aspect) for r in rows)
     ):
         return chances
@@ -932,12 +882,6 @@ def without_request(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
 
 
 _TO_ME = frozenset({"me", "us", "here"})
-
-
-@lru_cache(maxsize=8192)
-def _asks_how(question: str) -> bool:
-    """Whether an instruction may be the answer."""
-    return not {"how", "should", "steps"}.isdisjoint(question.lower().split()[:4])
 
 
 def _requests(clause: Sentence) -> bool:
