@@ -70,7 +70,9 @@ def test_each_phrase_of_the_table_is_silence_and_has_a_source() -> None:
     assert head == "language\tkind\tchecked against\tphrases"
     for row in rows:
         language, kind, source, phrases = row.split("\t")
-        assert kind in ("silence", "neutral", "first", "inside", "words", "particles"), row
+        assert kind in ("silence", "neutral", "first", "inside", "words", "particles", "months"), (
+            row
+        )
         assert source, row
         assert phrases, row
         for phrase in phrases.split(" | ") if kind == "silence" else ():
@@ -89,3 +91,22 @@ def test_accents_vowel_signs_and_invisible_characters_do_not_count() -> None:
 @tabled
 def test_words_that_a_question_asks_for_are_read(question: str, text: str) -> None:
     assert judge_rules(question, "something else", text).stance == "committed"
+
+
+@tabled
+def test_more_than_a_gold_in_another_script_has_no_verdict(gold: str, text: str) -> None:
+    assert judge_rules("Who wrote it?", gold, text).problem == "language"
+
+
+@tabled
+def test_a_year_beside_a_month_of_another_language_is_not_read(text: str) -> None:
+    question, gold = "When did the war end?", "1945-05-08T00:00:00Z"
+    assert judge_rules(question, gold, text).problem == "language"
+    assert judge_rules(question, "8. Juni 1945", "8. Juni 1945").content == "correct"
+    assert judge_rules_long([(question, gold)], text)[0].problem == "language"
+
+
+@tabled
+def test_a_year_beside_other_words_is_read(text: str) -> None:
+    verdict = judge_rules("When did the war end?", "1945-05-08T00:00:00Z", text)
+    assert (verdict.stance, verdict.content) == ("committed", "correct")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Set
 from functools import lru_cache
 
 from sayso.judges.english.families import word_group
 from sayso.judges.english.lexicon import lexicon_words
-from sayso.judges.english.other_languages import MOST_WORDS, frequent_words, is_set_phrase
+from sayso.judges.english.numbers import MONTHS
+from sayso.judges.english.other_languages import (
+    MOST_WORDS,
+    frequent_words,
+    is_set_phrase,
+    phrases_of,
+    plain_words,
+)
 from sayso.judges.patterns import regex
 
 # ---- whether a text is English: by its words and scripts. Names, dates, numbers and other short
@@ -36,11 +42,17 @@ _SENTENCE = regex(
 )
 #: "Mana yachanichu.": up to five words, only the first with a capital, and a full stop
 _SENTENCE_OF_FEW = regex(r"\s*(?![a-z\d])[\w'’-]+(?: (?![A-Z])[\w'’-]+){1,4}[.!]\s*")
-_BEYOND_LATIN = regex("[^\u0000-\u024f\u1e00-\u1eff]")
+_BEYOND_LATIN = regex("[^\u0000-\u02ff\u1e00-\u1eff]")
 _LATIN = regex("[A-Za-zªµºÀ-ÖØ-öø-\u024f\u1e00-\u1eff]")
 #: the letters of formulas
 _GREEK_SIGNS = regex("(?<![\u0370-\u03ff])[\u0370-\u03ff]{1,2}(?![\u0370-\u03ff])")
 _WIDE = regex("[\u3040-\u9fff\uac00-\ud7af]")
+#: where a month stands beside a number: "8. Juni", "mayo de 1945", "1945. május 8."
+_DATED_WORD = regex(
+    r"(?:(?<!\d)(?P<day>\d{1,2})(?:\.|st|nd|rd|th|er|º)?\s+(?:(?:of|de|del|da|di|d['’]|ta['’])\s*)?)?"
+    r"(?<![\w'-])(?P<word>[^\W\d_]{3,})[.,]?(?:\s+(?:d\w{1,2}\s+)?(?P<after>\d{1,4})(?!\w))?"
+)
+_ASIDE = regex(r"\([^()]*+\)")
 #: scripts of which one text may use several
 _TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
 
@@ -58,17 +70,13 @@ def _other_script(text: str) -> bool:
     return bool(other > len(_LATIN.findall(text)))
 
 
-def _may_be_a_name(text: str, scripts: Set[str] | None) -> bool:
-    """Return whether up to four words may be a name: capitalized, or of a script without capitals.
-
-    ``scripts`` are those that an answer can be expected in; ``None`` for any.
-    """
+def _may_be_a_name(text: str) -> bool:
+    """Return whether up to four words may be a name: with capitals, or in a script without."""
     firsts = [next(filter(str.isalnum, word), "") for word in text.split()]
     # One ideograph says what a word says, so few of them already make a sentence.
     longest = 7 if _WIDE.search(text) else 60
     return (
-        (scripts is None or scripts_of(text) <= scripts)
-        and len(firsts) <= 4
+        len(firsts) <= 4
         and not any(first.islower() for first in firsts)
         and sum(map(str.isalpha, text)) <= longest
         and not _SENTENCE.search(text)
@@ -76,14 +84,13 @@ def _may_be_a_name(text: str, scripts: Set[str] | None) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def is_english(text: str, scripts: frozenset[str] | None = None) -> bool:
+def is_english(text: str) -> bool:
     """Return whether ``text`` may be judged by rules written for English.
 
     True for English, and for what has no language: the empty text, names and numbers of up to four
-    words (in other ``scripts`` than Latin only in these, where they are given). False for set
-    phrases of other languages, for other text in another script, where another language's function
-    words outnumber the English ones, and where most words in small letters have no stem of the
-    14,000 frequent English words.
+    words. False for set phrases of other languages, for other text in another script, where another
+    language's function words outnumber the English ones, and where most words in small letters have
+    no stem of the 14,000 frequent English words.
     Judged on the first 4,000 characters.
     """
     sample = text[:_SAMPLE]
@@ -99,7 +106,7 @@ def is_english(text: str, scripts: frozenset[str] | None = None) -> bool:
     if mostly:
         return True
     if other_script:
-        return _may_be_a_name(sample, scripts)
+        return _may_be_a_name(sample)
     small = [word.lower() for word in written if word[0].islower() or sample.isupper()]
     longer = [word.removesuffix("'s") for word in small if len(word) > 1]
     unheard = [word for word in longer if word not in _ENGLISH and word_group(word) == word]
@@ -122,6 +129,38 @@ def is_english(text: str, scripts: frozenset[str] | None = None) -> bool:
     particles = 2 if bare or 2 * len(small) <= len(words) else 0
     foreign = max(best - particles, elsewhere + marked if elsewhere and marked and not bare else 0)
     return foreign < 2 or foreign <= english or foreign < 0.18 * len(words)
+
+
+def says_more(text: str, golds: str, questions: str) -> bool:
+    """Return whether words in another script add to golds and questions, as "perhaps" does.
+
+    Not in English, nor in brackets behind Latin words, where a spelling stands. A name that is no
+    gold passes in a script of the golds (of the questions where none is known) with capitals, which
+    tell names from words.
+    """
+    said, own = set(plain_words(text)), set(plain_words(golds))
+    bare = _GREEK_SIGNS.sub("", _ASIDE.sub("", text))
+    if not scripts_of(bare) or (said & _ENGLISH and not _other_script(text)):
+        return False
+    new = {word: scripts_of(word) for word in said.difference(own, plain_words(questions))}
+    foreign = {word for word, scripts in new.items() if scripts - scripts_of(golds or questions)}
+    return bool(foreign) or any(new[w] and (said & own or w == w.title()) for w in new)
+
+
+def has_foreign_month(text: str) -> bool:
+    """Return whether a date has a month that is not English: "8. Juni 1945", "Oktober 1945".
+
+    A word of the table, or between a day and a year any that English does not know.
+    """
+    months = phrases_of("months")
+    for m in _DATED_WORD.finditer(text[:_SAMPLE]):
+        word = m["word"].lower()
+        known = word_group(word) != word or word in _ENGLISH or word in MONTHS
+        listed = m["word"] in months or (word in months and (m["day"] or not known))
+        dated = m["day"] and len(m["after"] or "") == 4 and not known
+        if dated or (listed and (m["day"] or m["after"])):
+            return True
+    return False
 
 
 def has_foreign_words(text: str) -> bool:

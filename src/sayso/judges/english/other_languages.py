@@ -8,7 +8,8 @@ dictionary, translations, public repositories; else they are of our own knowledg
 * ``first``: how an answer begins that is no name ("perhaps", "before 0" for any number), or with a
   dot all that it says ("yes."); ``inside``: small words behind the first ("is"); ``words``: both,
   of frequent words without those of English and of names. See :func:`is_set_phrase`.
-* ``particles``: frequent words that stand in names too ("del").
+* ``particles``: frequent words that stand in names too ("del"); ``months``: names of months that
+  English does not use.
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ def _words(text: str) -> list[str]:
     return _NO_LETTERS.sub(" ", text).split()
 
 
+def plain_words(text: str) -> list[str]:
+    """Return the words of a text as :func:`plain` writes them."""
+    return _words(plain(text))
+
+
 def _rows(kind: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the rows of a kind: the language, and its phrases as they are written."""
     for line in judge_data("other_languages.tsv").decode("utf-8").splitlines():
@@ -54,7 +60,8 @@ def _rows(kind: str) -> Iterator[tuple[str, list[str]]]:
 
 
 @cache
-def _phrases(kind: str) -> frozenset[str]:
+def phrases_of(kind: str) -> frozenset[str]:
+    """Return the phrases of a kind in all languages, as they are written."""
     return frozenset(phrase for _, phrases in _rows(kind) for phrase in phrases)
 
 
@@ -66,11 +73,11 @@ def _silences() -> list[tuple[list[list[str]], frozenset[str], re.Pattern[str] |
     """
     phrases: dict[str, list[list[str]]] = defaultdict(list)
     for language, listed in _rows("silence"):
-        cut = [_words(plain(phrase)) for phrase in listed]
+        cut = [plain_words(phrase) for phrase in listed]
         phrases[language] += [["".join(p)] for p in cut] if language in _UNSPACED else cut
     made = []
     for language, (neutral,) in _rows("neutral"):
-        known = frozenset(_words(plain(neutral))).union(*phrases[language])
+        known = frozenset(plain_words(neutral)).union(*phrases[language])
         cutter = re.compile(alternatives(known)) if language in _UNSPACED else None
         made.append((phrases[language], known, cutter))
     return made
@@ -93,8 +100,8 @@ def is_set_phrase(text: str, *, title: bool = False) -> bool:
     if 0 < len(words) <= MOST_WORDS:
         begins = {words[0], " ".join(words[:2]), " ".join(words) + "."}
         small = {*_words(text.replace("-", ""))[1:]}
-        held = (begins | small) & _phrases("words") or small & _phrases("inside")
-        if begins & _phrases("first") or (held and not title):
+        held = (begins | small) & phrases_of("words") or small & phrases_of("inside")
+        if begins & phrases_of("first") or (held and not title):
             return True
     return True in _readings(text)
 

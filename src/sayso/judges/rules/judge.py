@@ -24,9 +24,21 @@ import numpy as np
 from sayso.datasets.dataset import DENIES
 from sayso.datasets.tables import WRITTEN_OUT
 from sayso.judges.decisiveness import voices_doubt
-from sayso.judges.english.language import has_foreign_words, is_english, scripts_of
+from sayso.judges.english.dates import find_dates, gold_dates
+from sayso.judges.english.language import (
+    has_foreign_month,
+    has_foreign_words,
+    is_english,
+    says_more,
+)
 from sayso.judges.english.lexicon import lexicon_words
-from sayso.judges.english.other_languages import MOST_WORDS, is_set_phrase, plain, silent_elsewhere
+from sayso.judges.english.other_languages import (
+    MOST_WORDS,
+    is_set_phrase,
+    plain,
+    plain_words,
+    silent_elsewhere,
+)
 from sayso.judges.english.sentences import Span
 from sayso.judges.english.tokens import HYPHENATED
 from sayso.judges.english.wrapping import Said, unwrapped
@@ -268,17 +280,17 @@ def _foreign(text: str, aspects: Sequence[AskedAspect]) -> Verdict | None:
     """
     golds = [name for aspect in aspects for gold in aspect.given for name in gold.names]
     questions = " ".join(aspect.question[:2000] for aspect in aspects)
-    scripts = scripts_of(" ".join(golds) if golds else questions)
-    if is_english(text, scripts) or plain(text).strip(" .") in map(plain, golds):
+    more = says_more(text, " ".join(golds), questions)
+    if plain_words(text) in map(plain_words, golds) or (not more and is_english(text)):
         return None
     if len(text.split()) <= MOST_WORDS and (
-        _ASKS_FOR_WORDS.search(questions) or _may_be_another_title(text, golds)
+        _ASKS_FOR_WORDS.search(questions) or (not more and _may_be_another_title(text, golds))
     ):
         return None
     neutral = {w.lower() for w in HYPHENATED.findall(questions)}
     kept = [w for w in text.split() if w.strip(".,;").lower() not in neutral]
-    enough = len(kept) > 3 or not any(w[0].islower() for w in kept)
-    if enough and not is_set_phrase(text) and is_english(" ".join(kept), scripts):
+    enough = not more and (len(kept) > 3 or not any(w[0].islower() for w in kept))
+    if enough and not is_set_phrase(text) and is_english(" ".join(kept)):
         return None
     if not silent_elsewhere(text):
         return missing("language")
@@ -366,12 +378,30 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
         return missing("unread")
     text = _readable(answer)
     found = match(aspect.question, aspect.given, text)
-    value = _value(aspect, found, text, Span(0, len(text)))
-    content = found.content
+    said = found, Span(0, len(text))
+    return _read_as(aspect, (stance, certainty), said, text, (rows, _stretch(rows[0])))
+
+
+def _read_as(
+    aspect: AskedAspect,
+    likely: tuple[Stance, float],
+    said: tuple[Match, Span],
+    text: str,
+    sentences: tuple[Sequence[Sentence], Span],
+) -> Verdict:
+    """Return the verdict on what ``said`` of a text, with the stance and certainty ``likely``.
+
+    ``sentences`` are all, and the one that speaks of the aspect where there is no value.
+    """
+    (stance, certainty), (found, where), (rows, home) = likely, said, sentences
+    if _month_unread(aspect, found, text[where.start : where.end]):
+        return missing("language")
+    content: Content = found.content
     if content == "none" and stance == "committed":
         content = "incorrect"
-    verdict = make_verdict(stance, content, _sentence_at(rows, value), value, certainty)
-    return _less_certain(verdict, text)
+    value = _value(aspect, found, text, where)
+    at = _sentence_at(rows, value) if value else home
+    return _less_certain(make_verdict(stance, content, at, value, certainty), text)
 
 
 def declines(question: str, golds: Sequence[str]) -> bool:
@@ -415,6 +445,18 @@ def _of_gold(chances: Floats) -> float:
     return float(chances[STANCES.index("committed")]) or 0.5
 
 
+def _month_unread(aspect: AskedAspect, found: Match, text: str) -> bool:
+    """Return whether only a year agrees, beside a month that is no English: "8. Juni 1945"."""
+    dates = (d for g in aspect.given for n in g.names for d in gold_dates(n, g.precision, g.kind))
+    return (
+        found.why == "date"
+        and found.content == "correct"
+        and any(d.month for d in dates)
+        and not any(d.month for d in find_dates(text[found.start : found.end]))
+        and has_foreign_month(text)
+    )
+
+
 def _readable(text: str) -> str:
     """Return a text without endless runs, each replaced by as many spaces."""
     return _ENDLESS.sub(lambda run: " " * len(run.group()), text)
@@ -440,11 +482,9 @@ def _words_of(question: str) -> frozenset[str]:
     return frozenset(word.lower() for word in HYPHENATED.findall(question[:2000]))
 
 
-def _sentence_at(rows: Sequence[Sentence], value: Span | None) -> Span:
-    """Return the sentence of a value, the first one where there is no value."""
+def _sentence_at(rows: Sequence[Sentence], value: Span) -> Span:
+    """Return the sentence of a value."""
     spans = [_stretch(row) for row in rows]
-    if value is None:
-        return spans[0]
     return next((s for s in spans if s.start <= value.start < s.end), spans[0])
 
 
@@ -515,13 +555,8 @@ def _of_aspect(
     if not aspect.given:
         return missing("unread")
     found, where = _found(text, readable, j, rows, aspect)
-    content: Content = found.content
-    if content == "none" and stance == "committed":
-        content = "incorrect"
-    value = _value(aspect, found, readable, where)
-    home = text.rows[text.clauses[text.best(j)[0]].sentence]
-    at = _sentence_at(text.rows, value) if value else _stretch(home)
-    return _less_certain(make_verdict(stance, content, at, value, certainty), readable)
+    home = _stretch(text.rows[text.clauses[text.best(j)[0]].sentence])
+    return _read_as(aspect, (stance, certainty), (found, where), readable, (text.rows, home))
 
 
 def _found(
