@@ -16,8 +16,16 @@ from sayso.judges.patterns import regex
 _MONTH = "(?P<m>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
 # One or two digits more are a footnote mark that lost its place: "in 19832".
-_YEAR4 = r"(?P<y>(?:1\d|20|21)\d\d(?=\d{0,2}(?!\d))|0\d{3}(?!\d))\d{0,2}"
-_ERA = r"(?:\s*(?P<era>b\.?\s?c\.?(?:\s?e\.?)?|a\.?\s?d\.?|c\.?e\.?)(?![a-z]))?"
+_FOUR = r"(?:1\d|20|21)\d\d(?=\d{0,2}(?!\d))|0\d{3}(?!\d)"
+_YEAR4 = rf"(?P<y>{_FOUR})\d{{0,2}}"
+_ERAS = r"(?:b\.?\s?c\.?(?:\s?e\.?)?|a\.?\s?d\.?|c\.?e\.?)(?![a-z])"
+_ERA = rf"(?:\s*(?P<era>{_ERAS}))?"
+# Behind a month any number with an era is a year: "15 March 44 BC", "15 March AD 44".
+_DATED = (
+    rf"(?P<pre>a\.?d\.?\s*(?=\d))?(?P<y>{_FOUR}|\d{{1,4}}(?=\s*{_ERAS})|(?(pre)\d{{1,3}}(?!\d)|(?!)))"
+    r"\d{0,2}" + _ERA
+)
+_OF = r"(?:(?:of|in)\s+(?:the\s+year\s+)?)?"
 _BEFORE = r"(?<![\d.,/$\u00a3\u20ac-])"
 
 
@@ -28,14 +36,12 @@ def _pattern(body: str) -> re.Pattern[str]:
 _ISO = _pattern(
     r"(?<![\w-])(?P<sign>[+-]?)(?P<y>\d{4,11})(?P<s>[-/])(?P<m>\d\d)(?P=s)(?P<d>\d\d)(?:T[\d:.]{0,15}Z?)?(?!\d)"
 )
-_DMY = _pattern(
-    rf"(?<![\d/.-]){_DAY}(?:\s+day)?(?:\s+of)?[\s-]*{_MONTH}(?:[\s,-]*(?:of\s+)?{_YEAR4}{_ERA})?"
-)
+_DMY = _pattern(rf"(?<![\d/.-]){_DAY}(?:\s+day)?(?:\s+of)?[\s-]*{_MONTH}(?:[\s,-]*{_OF}{_DATED})?")
 _MDY = _pattern(
     rf"(?<![a-z]){_MONTH}\s*(?:the\s+)?{_DAY}(?P<to>\s?[-\u2013]\s?\d{{1,2}})?(?!\d)"
-    rf"(?:(?:\s*,\s*|\s+){_YEAR4}{_ERA})?"
+    rf"(?:(?:\s*,\s*|\s+){_OF}{_DATED})?"
 )
-_MY = _pattern(rf"(?<![a-z]){_MONTH}\s*+(?:(?:,|of)\s*+)?{_YEAR4}{_ERA}")
+_MY = _pattern(rf"(?<![a-z]){_MONTH}\s*+(?:(?:,|of)\s*+)?{_DATED}")
 _NUMERIC = _pattern(
     r"(?<![\d/.-])(?P<a>\d{1,2})(?P<s>[/.-])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4})(?![\d/])"
 )
@@ -67,9 +73,7 @@ _SHORT_YEAR = _pattern(
     r"(?P<y>\d{3})(?![\w,%]|\.\d|\s+[a-z])"
 )
 _UNIT_WORDS, _TEEN_WORDS, _TEN_WORDS = map("|".join, (UNITS[1:10], UNITS[10:], TENS))
-_ORDINAL_DAY = _pattern(
-    rf"\b(?P<o>{_ORDINAL})\s+(?:day\s+)?of\s+{_MONTH}(?:[\s,-]*(?:of\s+)?{_YEAR4}{_ERA})?"
-)
+_ORDINAL_DAY = _pattern(rf"\b(?P<o>{_ORDINAL})\s+(?:day\s+)?of\s+{_MONTH}(?:[\s,-]*{_OF}{_DATED})?")
 _SPELLED = _pattern(
     rf"\b(?P<hundreds>{_TEEN_WORDS}|twenty)[\s-](?:hundred\s)?(?:and\s)?"
     rf"(?P<rest>{_TEEN_WORDS}|(?:{_TEN_WORDS})(?:[\s-](?:{_UNIT_WORDS}))?)\b"

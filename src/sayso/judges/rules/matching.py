@@ -1049,10 +1049,22 @@ def _wanted(
     return (), next((p for p in parts if p is not None), None)
 
 
-def _amounts(text: str, count: bool) -> list[WrittenQuantity]:
-    """Return the amounts of a text: no part of a date, nor a rank when "how many" is asked."""
-    values = value_dates(text)
-    dates = [(d.start, d.end) for d in find_dates(text) if d.month or d not in values]
+#: asks for a year that needs no era in its answer
+_BEFORE_ERA = regex(r"\bb\.?\s?c\b|\bbefore christ", re.IGNORECASE)
+
+
+def _amounts(text: str, count: bool, asked: str = "BC") -> list[WrittenQuantity]:
+    """Return the amounts of a text: no part of a date, nor a rank when "how many" is asked.
+
+    "79 BC" is not 79, unless a year BC was ``asked`` for.
+    """
+    values, era = value_dates(text), not _BEFORE_ERA.search(asked)
+    dates = [
+        # "AD 336" stays, of "25 December AD 336" too
+        (d.start, text.rfind(str(d.year), d.start, d.end) if 0 < (d.year or 0) < 1000 else d.end)
+        for d in find_dates(text)
+        if d.month or d not in values or (era and (d.year or 0) < 0)
+    ]
     found = list(find_amounts(text))
     shares = {q.start for q in found if " of " in text[q.start : q.end]}
     if shares:  # "ten of the thirty" is a third, and ten
@@ -1102,7 +1114,8 @@ def _compare(case: MatchedCase, gold: Gold, value: str, part: bool) -> GoldCompa
         return GoldComparison(found, other, "date")
     if amount is not None:
         count = "how many" in case.question.casefold()
-        said = _amounts(case.text, count) or (_nothing(case) if count and not amount.value else [])
+        said = _amounts(case.text, count, case.question)
+        said = said or (_nothing(case) if count and not amount.value else [])
         # A number that could be a year is not rounded: 1946 is not "about 1950".
         year = 1000 <= amount.value < 2200 and not (gold.unit or amount.unit)
         exact = year and (value.strip().isdigit() or not _COUNTED.search(case.question))
@@ -1139,6 +1152,21 @@ def concluded(text: str, numeric: bool) -> int:
     if not at and numeric and "=" in text:
         at = max((m.end() for m in _EQUATION.finditer(text)), default=0)
     return at
+
+
+_CHOICE = regex(r"\s*[*($]*(?P<letter>[A-H])[*).}$]*\s*\Z")
+_OPTION = regex(r"(?<!\S)[*(]*(?P<letter>[A-H])[).:]\**\s+.*?(?=\s+[*(]*[A-H][).:]\**\s|\n|\Z)")
+
+
+def _passed_over(case: MatchedCase, one: Candidate) -> bool:
+    """Tell whether a place is in a list of options of which another is chosen by its letter."""
+    choice = _CHOICE.match(case.text, concluded(case.text, numeric=False))
+    options = list(_OPTION.finditer(case.text, 0, choice.start())) if choice else []
+    letters = "".join(option["letter"] for option in options)
+    if not choice or choice["letter"] not in letters or not "ABCDEFGH".startswith(letters):
+        return False
+    chosen = options[letters.index(choice["letter"])]
+    return one.start < choice.start() and not chosen.start() <= one.start < chosen.end()
 
 
 _COPULAS = lexicon_words("auxiliaries", "matching.copula")
@@ -1189,7 +1217,7 @@ def _rejected(case: MatchedCase, one: Candidate, comparison: GoldComparison) -> 
         return one.why
     kind = comparison.kind
     low, high = case.region(comparison)
-    if not low <= one.start < high:
+    if not low <= one.start < high or _passed_over(case, one):
         return "in passing"
     if not denies(case.asked.tokens) and denied(case.said, one.start, one.end):
         return "denied"
