@@ -110,3 +110,13 @@ def test_a_year_beside_a_month_of_another_language_is_not_read(text: str) -> Non
 def test_a_year_beside_other_words_is_read(text: str) -> None:
     verdict = judge_rules("When did the war end?", "1945-05-08T00:00:00Z", text)
     assert (verdict.stance, verdict.content) == ("committed", "correct")
+
+
+@pytest.mark.parametrize(
+    ("gold", "text"), [("גתה", "שילר"), ("गोएथे", "शिलर"), ("歌德", "席勒"), ("เกอเทอ", "ชิลเลอร์")]
+)
+def test_another_name_without_capitals_is_wrong(gold: str, text: str) -> None:
+    """Else right answers alone would be read."""
+    found = judge_rules("Who wrote it?", gold, text)
+    assert (found.stance, found.content) == ("committed", "incorrect")
+    assert judge_rules("Who wrote it?", gold, gold).content == "correct"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 from sayso.judges.english.families import word_group
@@ -131,20 +132,27 @@ def is_english(text: str) -> bool:
     return foreign < 2 or foreign <= english or foreign < 0.18 * len(words)
 
 
-def says_more(text: str, golds: str, questions: str) -> bool:
+def says_more(text: str, golds: Sequence[str], questions: str) -> bool:
     """Return whether words in another script add to golds and questions, as "perhaps" does.
 
     Not in English, nor in brackets behind Latin words, where a spelling stands. A name that is no
     gold passes in a script of the golds (of the questions where none is known) with capitals, which
-    tell names from words.
+    tell names from words, and in a script without them if it has no more words than a gold: else
+    right answers alone would be read.
     """
-    said, own = set(plain_words(text)), set(plain_words(golds))
+    names = list(map(plain_words, golds))
+    said, own = set(plain_words(text)), {word for name in names for word in name}
+    longer = len(said) > max(map(len, names), default=1)
     bare = _GREEK_SIGNS.sub("", _ASIDE.sub("", text))
     if not scripts_of(bare) or (said & _ENGLISH and not _other_script(text)):
         return False
     new = {word: scripts_of(word) for word in said.difference(own, plain_words(questions))}
-    foreign = {word for word, scripts in new.items() if scripts - scripts_of(golds or questions)}
-    return bool(foreign) or any(new[w] and (said & own or w == w.title()) for w in new)
+    known = scripts_of(" ".join(golds) or questions)
+    foreign = {word for word, scripts in new.items() if scripts - known}
+    around = {w for w in new if longer or any(name in w for name in own)}
+    return bool(foreign) or any(
+        new[w] and (said & own or (w == w.title() and w in around)) for w in new
+    )
 
 
 def has_foreign_month(text: str) -> bool:

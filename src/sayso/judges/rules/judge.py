@@ -280,7 +280,7 @@ def _foreign(text: str, aspects: Sequence[AskedAspect]) -> Verdict | None:
     """
     golds = [name for aspect in aspects for gold in aspect.given for name in gold.names]
     questions = " ".join(aspect.question[:2000] for aspect in aspects)
-    more = says_more(text, " ".join(golds), questions)
+    more = says_more(text, golds, questions)
     if plain_words(text) in map(plain_words, golds) or (not more and is_english(text)):
         return None
     if len(text.split()) <= MOST_WORDS and (
