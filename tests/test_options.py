@@ -126,6 +126,7 @@ def test_types_and_limits_hold(changed: dict[str, Any], said: str) -> None:
     [
         ("batch_size", "4", 4),
         ("batch_size", "4.0", 4),
+        ("batch_size", 4.0, 4),  # of a YAML file
         ("timeout", "9", 9.0),
         ("timeout", "1e2", 100.0),
         ("timeout", "50%", 0.5),

@@ -474,7 +474,7 @@ def read_value(name: str, hint: Any, value: Any, *, typed: bool = False) -> Any:
     if limits is not None:
         low, high = limits.ge, limits.le
         if not ((low is None or found >= low) and (high is None or found <= high)):
-            expected = f"at least {low}" if high is None else f"{low} to {high:g}"
+            expected = f"at least {low}" if high is None else f"{low} to {high:.12g}"
             shown = f"{found:g}" if isinstance(found, float) else found
             raise InputError(f"{name} is {shown}; expected {expected}")
     return found
@@ -498,6 +498,8 @@ def _scalar(kind: Any, value: Any, typed: bool) -> Any:
             return str(value)
         if kind is float and isinstance(value, int):
             return float(value)
+        if kind is int and typed and isinstance(value, float) and value.is_integer():
+            return int(value)
         if isinstance(value, kind):
             return value
     raise ValueError
