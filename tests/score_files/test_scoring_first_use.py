@@ -127,7 +127,7 @@ def test_an_empty_sample_counts_and_is_told(
     row = {"question": "Who?", "answer": "Ada", "samples": ["Ada", "", "Ada", " "]}
     scored = score([row], "num_sets", nli="rules")[0]
     assert scored["num_sets"] == 2.0
-    told = "empty samples: 2 of 4 (an empty text counts as a separate meaning)"
+    told = "empty samples: 2 of 4 (a meaning of its own in sayso score, left out in a run)"
     assert scored["score_problems"]["row"] == told
     assert execute(["score", str(written(tmp_path, [row])), "--nli", "rules"]) == 0
     assert f"line 1: {told}" in capsys.readouterr().err

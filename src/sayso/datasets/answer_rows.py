@@ -122,7 +122,7 @@ ANSWER_NAMES = (
     "completion", "reply", "text",
 )  # fmt: skip
 #: what becomes of an empty sample
-EMPTY = "an empty text counts as a separate meaning"
+EMPTY = "a meaning of its own in sayso score, left out in a run"
 #: problems of a row in whose texts a model thought
 THOUGHT = "the {} contained reasoning, which is left out"
 UNENDED = "the {} was cut off during its reasoning: there is no complete one"
