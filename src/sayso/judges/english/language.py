@@ -135,8 +135,8 @@ def is_english(text: str) -> bool:
 def says_more(text: str, golds: Sequence[str], questions: str) -> bool:
     """Return whether words in another script add to golds and questions, as "perhaps" does.
 
-    Not in English, nor in brackets behind Latin words, where a spelling stands. A name that is no
-    gold passes in a script of the golds (of the questions where none is known) with capitals, which
+    Not in English, among many Latin words, or in brackets behind these. A name that is no gold
+    passes in a script of the golds (of the questions where none is known) with capitals, which
     tell names from words, and in a script without them if it has no more words than a gold: else
     right answers alone would be read.
     """
@@ -144,7 +144,8 @@ def says_more(text: str, golds: Sequence[str], questions: str) -> bool:
     said, own = set(plain_words(text)), {word for name in names for word in name}
     longer = len(said) > max(map(len, names), default=1)
     bare = _GREEK_SIGNS.sub("", _ASIDE.sub("", text))
-    if not scripts_of(bare) or (said & _ENGLISH and not _other_script(text)):
+    quoted = 4 * sum(bool(scripts_of(word)) for word in said) < len(said)
+    if not scripts_of(bare) or ((said & _ENGLISH or quoted) and not _other_script(text)):
         return False
     new = {word: scripts_of(word) for word in said.difference(own, plain_words(questions))}
     known = scripts_of(" ".join(golds) or questions)
