@@ -166,6 +166,17 @@ def test_too_few_labels_are_not_called_a_useless_score(
     assert (tmp_path / "guard.json").read_bytes() == older
 
 
+def test_a_file_of_somebody_else_is_not_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, other = write(tmp_path / "a.jsonl", rows_of(300)), tmp_path / "own.json"
+    other.write_text('{"max_error": 0.1, "mine": 1}', encoding="utf-8")
+    command = ["guard", "fit", str(file), "--score", "perplexity", "--nli", "rules"]
+    assert cli.execute([*command, "--out", str(other)]) == 2
+    assert "was not written by sayso guard" in capsys.readouterr().err
+    assert "mine" in other.read_text(encoding="utf-8")
+
+
 def test_a_score_without_a_good_limit_is_no_better_than_silence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -571,6 +571,14 @@ def test_a_log_of_which_no_answer_can_be_read_is_no_quiet_one(
     assert cli.execute(["watch", str(log), "--against", str(earlier)]) == 0
 
 
+def test_an_empty_cell_of_a_data_frame_is_missing_not_wrong(tmp_path: Path, earlier: Path) -> None:
+    """As json.dumps writes NaN: it is no gold, no label, no answer and no id."""
+    given = {"gold": math.nan, "label": math.nan, "id": math.nan}
+    log = write(tmp_path / "log.jsonl", ({**row, **given} for row in rows(40, 0.03)))
+    alarms, summary = watched(log, earlier)
+    assert (alarms, summary["bad_values"], summary["answers"]) == ([], {}, 40)
+
+
 def test_a_log_of_something_else_is_refused(
     tmp_path: Path, earlier: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

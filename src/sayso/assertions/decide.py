@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from sayso.assertions.needed import Settling, needed_entities
-from sayso.records import Estimate
+from sayso.records import Estimate, part_of
 
 Outcome = Literal["holds", "does not", "cannot say yet", "error"]
 Operator = Literal[">=", "<=", ">", "<"]
@@ -208,7 +208,9 @@ def _undecided(
 
 
 def _unread(e: Estimate) -> str:
-    return f"{e.missing:,} verdict{'s' * (e.missing != 1)} could not be read"
+    by_people = part_of(e.signature, "corrected")
+    what = "have no verdict of people" if by_people else "could not be read"
+    return f"{e.missing:,} {'answer' if by_people else 'verdict'}{'s' * (e.missing != 1)} {what}"
 
 
 def _ends(e: Estimate) -> str:

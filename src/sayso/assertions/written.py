@@ -274,6 +274,6 @@ def write_verdicts(place: Path, text: str, flag: str) -> None:
     """Write a file in one piece; one that sayso did not write is refused. Raises InputError."""
     mark = JUNIT_MARK if JUNIT_MARK in text else MARKDOWN_MARK
     with disk_errors(place):
-        check_output(place, mark=mark, command=f"sayso {flag}", force=None, name=f"{flag} {place}")
+        check_output(place, mark=mark, command="sayso assert", force=None, name=f"{flag} {place}")
     with replacing(place) as out:
         out.write(text.encode("utf-8", "replace"))

@@ -203,7 +203,8 @@ def execute(argv: list[str]) -> int:
     A command that wrote its results, but of fewer than half of the answers, returns 1.
     """
     if not argv:
-        print(OVERVIEW)
+        with contextlib.suppress(BrokenPipeError):
+            print(OVERVIEW, flush=True)
         return 0
     if old := argv[0] == "factuality":
         argv = ["run", "self_known", *_answers_first(argv[1:])]

@@ -281,16 +281,10 @@ def decode_text(data: bytes, path: Path, line: int, *, first: bool) -> str:
         ) from None
 
 
-def parse_json(
-    text: str, path: Path, line: int, hint: str, endless: type[str] | None = None
-) -> object:
-    """Return the JSON value of a text that starts at ``line``.
-
-    NaN and Infinity are ``None``, or the words that they are where ``endless`` is ``str``.
-    """
-    constant = endless or (lambda _: None)
+def parse_json(text: str, path: Path, line: int, hint: str) -> object:
+    """Return the JSON value of a text that starts at ``line``."""
     try:
-        return json.loads(text, parse_constant=constant, object_pairs_hook=object_once)
+        return json.loads(text, parse_constant=lambda _: None, object_pairs_hook=object_once)
     except json.JSONDecodeError as error:
         place = f"{path} line {line + error.lineno - 1}, column {error.colno}"
         raise InputError(f"{place}: wrong JSON: {error.msg}{hint}") from None

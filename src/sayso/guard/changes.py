@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -304,7 +305,11 @@ class Watching:
                 raise InputError(ARRAY) from None
             # NaN, half of a character, a byte order mark: as everywhere
             decoded = decode_text(text, self.log, number, first=number == 1)
-            row = parse_json(decoded, self.log, number, "", str)  # a score must not vanish
+            row = parse_json(decoded, self.log, number, "")
+            if isinstance(row, dict):  # a score must not vanish
+                name = self.reader.names(row).get("score", self.reader.score_field)
+                word = re.search(rf'"{re.escape(name)}"\s*:\s*(NaN|-?Infinity)\b', decoded)
+                row |= {name: word[1]} if word else {}
         if isinstance(row, list):
             raise InputError(ARRAY)
         return row if type(row) is dict and text.isascii() else whole(row, f"line {number}")

@@ -162,7 +162,15 @@ def _place_of(source: Path, choices: GuardChoices, golds: Path | None) -> Path:
     for given in (source, golds):
         if given is not None and place.exists() and given.exists() and place.samefile(given):
             raise InputError(f"{name} holds the labels: give the guard another name")
-    check_output(place, mark='"max_error"', command="sayso guard", force=choices.force, name=name)
+    check_output(place, mark="", command="sayso guard", force=True, name=name)
+    if place.is_file() and not choices.force:
+        try:
+            guard_in(place)
+        except InputError:
+            raise InputError(
+                f"{name} exists and was not written by sayso guard: give another name, or pass "
+                "--force to replace it"
+            ) from None
     return place
 
 

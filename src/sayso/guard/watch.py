@@ -263,7 +263,7 @@ class _Loop:
             why = [*(f"{n:,} {problem}" for problem, n in state.unread.items())]
             raise InputError(
                 f"{self.watching.log}: none of {self.watching.new_answers:,} new answers can be "
-                f"read, so no change can be seen: {'; '.join([*why, state.first_bad_value])}"
+                f"read, so no change can be seen: {'; '.join(filter(None, [*why, state.first_bad_value]))}"
             )
         alone = 0 < self.watching.new_without_part == self.watching.new_answers
         if alone or 0 < self.watching.state.unplaced == self.watching.state.answers:

@@ -310,7 +310,7 @@ def _unlike(
     Labels of texts that came back as they were are of answers that the model is surer of; ``old``
     are those of other texts. A draw had as many items as it says (``sizes``), and one that is not
     stored as the chances of its labels say (the sum of 1/p, but for its error where items are
-    gone). Of a run that has more, it is no draw.
+    gone, and for groups without a label). Of a run that has more, it is no draw.
     """
     designs = {one.design for one in labels}
     if again := {one.item for one in old if one.design in designs} - {one.item for one in labels}:
@@ -325,7 +325,9 @@ def _unlike(
         chances = [chance for chance in p.values() if chance]
         size = sizes.get(design, sum(1 / chance for chance in chances))
         error = math.sqrt(sum((1 - c) / c**2 for c in chances)) * (design not in sizes)
-        if chances and there > 1.01 * size + 4 * error * (not p.keys() <= methods.keys()):
+        if chances and there > (1.01 if design in sizes else 1.25) * size + 4 * error * (
+            not p.keys() <= methods.keys()
+        ):
             return (
                 f"labels were drawn from about {size:,.0f} items, and this run has {there:,}: "
                 "label it (sayso label), or import all labels of the draw"

@@ -44,7 +44,7 @@ def check_output(
     if place.exists() and is_of_run(place):
         raise InputError(f"{name} is a file of a run, which needs it: give another name")
     if place.exists() and not force and not is_ours(place, mark):
-        more = "" if force is None else ", or pass --force to replace it"
+        more = " or folder" if force is None else ", or pass --force to replace it"
         raise InputError(f"{name} exists and was not written by {command}: give another name{more}")
 
 

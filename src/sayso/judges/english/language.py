@@ -53,7 +53,7 @@ _DATED_WORD = regex(
     r"(?:(?<!\d)(?P<day>\d{1,2})(?:\.|st|nd|rd|th|er|º)?\s+(?:(?:of|de|del|da|di|d['’]|ta['’])\s*)?)?"
     r"(?<![\w'-])(?P<word>[^\W\d_]{3,})[.,]?(?:\s+(?:d\w{1,2}\s+)?(?P<after>\d{1,4})(?!\w))?"
 )
-_ASIDE = regex(r"\([^()]*+\)")
+_ASIDE = regex(r"[(\[（][^()\[\]（）]*+[)\]）]|(?<=[A-Za-z])\s*[,/–—-]\s*[^A-Za-z]++$")
 #: scripts of which one text may use several
 _TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
 
@@ -150,24 +150,19 @@ def says_more(text: str, golds: Sequence[str], questions: str) -> bool:
     new = {word: scripts_of(word) for word in said.difference(own, plain_words(questions))}
     known = scripts_of(" ".join(golds) or questions)
     foreign = {word for word, scripts in new.items() if scripts - known}
-    around = {w for w in new if longer or any(name in w for name in own)}
-    return bool(foreign) or any(
-        new[w] and (said & own or (w == w.title() and w in around)) for w in new
-    )
+    around = {w for w in new if said & own or longer or any(name in w for name in own)}
+    return bool(foreign) or any(new[w] and w == w.title() and w in around for w in new)
 
 
 def has_foreign_month(text: str) -> bool:
-    """Return whether a date has a month that is not English: "8. Juni 1945", "Oktober 1945".
-
-    A word of the table, or between a day and a year any that English does not know.
-    """
+    """Return whether a date has a month that is not English: "8. Juni 1945", "Oktober 1945"."""
     months = phrases_of("months")
+    small = {month.lower() for month in months}
     for m in _DATED_WORD.finditer(text[:_SAMPLE]):
         word = m["word"].lower()
         known = word_group(word) != word or word in _ENGLISH or word in MONTHS
-        listed = m["word"] in months or (word in months and (m["day"] or not known))
-        dated = m["day"] and len(m["after"] or "") == 4 and not known
-        if dated or (listed and (m["day"] or m["after"])):
+        listed = m["word"] in months or (word in small and (m["day"] or not known))
+        if listed and (m["day"] or m["after"]):
             return True
     return False
 

@@ -915,7 +915,8 @@ def _same_name(said: MatchedText, asked: MatchedText, form: GoldForm) -> list[Hi
 
 
 #: a formula that a digit makes another of: "H2O" in "H2O2"
-_FORMULA = regex(r"(?:[A-Z][a-z]?\d*)+")
+_FORMULA = regex(r"CO|NO|SO|(?=\D*\d)(?:[A-Z][a-z]?[0-9]*)+")
+_ANOTHER = regex(r"[0-9\u2080-\u2089](?!\d)")
 
 
 def _candidate(case: MatchedCase, form: GoldForm, hit: Hit, why: str) -> Candidate:
@@ -924,7 +925,7 @@ def _candidate(case: MatchedCase, form: GoldForm, hit: Hit, why: str) -> Candida
     start, end = said.tokens[hit.first].start, said.tokens[hit.last].end
     known = {t.text for t in form.tokens}
     inside = said.tokens[hit.first : hit.last + 1]
-    if said.text[end : end + 1].isdigit() and _FORMULA.fullmatch(form.value):
+    if _ANOTHER.match(said.text, end) and _FORMULA.fullmatch(form.value):
         return Candidate(start, end, OTHER_NAME)
     named = form.value[:1].isupper() and not ("," in form.value or LISTED.search(form.value))
     if not named or not any(t.capital and t.text in known for t in inside):
@@ -1080,8 +1081,9 @@ def _amounts(text: str, count: bool, asked: str = "BC") -> list[WrittenQuantity]
 
 
 _NONE = regex(
-    rf"\b(?:{alternatives(lexicon_words('negations', 'matching.none'))})\b(?=[\s)]*+(?:[.,;!]|$))"
-    rf"|\b(?:{alternatives(lexicon_words('negations', 'matching.no'))})\s++((?:\S++\s++)?+\S++)",
+    rf"(?:(?<!to )\b(?:{alternatives(lexicon_words('negations', 'matching.none'))})\b"
+    rf"|\b(?:{alternatives(lexicon_words('negations', 'matching.no'))})\s++([^\W\d_]++))"
+    r"(?=[\s)]*+(?:[.,;!]|$))",
     re.IGNORECASE,
 )
 
@@ -1165,8 +1167,10 @@ def _passed_over(case: MatchedCase, one: Candidate) -> bool:
     letters = "".join(option["letter"] for option in options)
     if not choice or choice["letter"] not in letters or not "ABCDEFGH".startswith(letters):
         return False
-    chosen = options[letters.index(choice["letter"])]
-    return one.start < choice.start() and not chosen.start() <= one.start < chosen.end()
+    return any(
+        option.start() <= one.start < option.end() and option["letter"] != choice["letter"]
+        for option in options
+    )
 
 
 _COPULAS = lexicon_words("auxiliaries", "matching.copula")
