@@ -673,7 +673,7 @@ def test_markdown_fits_a_comment_and_shows_text_as_text() -> None:
 def test_files_of_others_are_not_overwritten(tmp_path: Path) -> None:
     place = tmp_path / "results.xml"
     place.write_text("<testsuites/>", encoding="utf-8")
-    with pytest.raises(InputError, match="was not written by sayso --junit"):
+    with pytest.raises(InputError, match="was not written by sayso assert"):
         written.write_verdicts(place, written.junit_of(several()), "--junit")
     with pytest.raises(InputError, match=r"cannot write .*File name too long"):
         written.write_verdicts(tmp_path / ("x" * 300), written.junit_of(several()), "--junit")
@@ -682,7 +682,7 @@ def test_files_of_others_are_not_overwritten(tmp_path: Path) -> None:
     for count in (1, 2):
         written.write_verdicts(ours, written.markdown_of(several(count)), "--markdown")
     assert ours.read_text(encoding="utf-8") == written.markdown_of(several(2))
-    with pytest.raises(InputError, match="was not written by sayso --junit"):
+    with pytest.raises(InputError, match="was not written by sayso assert"):
         written.write_verdicts(ours, written.junit_of(several()), "--junit")
     with pytest.raises(InputError, match="is a folder"):
         written.write_verdicts(tmp_path, written.markdown_of(several()), "--markdown")

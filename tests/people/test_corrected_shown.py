@@ -213,7 +213,7 @@ def test_items_that_people_left_out_could_move_a_share(tmp_path: Path) -> None:
     assert low is not None
     (one,) = sayso.check_assertions(run, f"accuracy[short] >= {low - 0.01:.3f}")
     assert one.verdict == "cannot say yet"
-    assert f"{number.cannot_tell} verdicts" in one.reason
+    assert f"{number.cannot_tell} answers have no verdict of people" in one.reason
     (far,) = sayso.check_assertions(run, "accuracy[short] >= .01")
     assert far.verdict == "holds"
 

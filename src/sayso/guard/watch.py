@@ -260,10 +260,11 @@ class _Loop:
             raise InputError(f"{self.watching.log} is empty: expected an answer on each line")
         if self.watching.new_answers >= MANY and not self.watching.new_read:
             state = self.watching.state
-            why = [*(f"{n:,} {problem}" for problem, n in state.unread.items())]
+            why = [f"{n:,} {problem}" for problem, n in state.unread.items()]
+            why += [state.first_bad_value] if state.first_bad_value else []
             raise InputError(
                 f"{self.watching.log}: none of {self.watching.new_answers:,} new answers can be "
-                f"read, so no change can be seen: {'; '.join(filter(None, [*why, state.first_bad_value]))}"
+                f"read, so no change can be seen: {'; '.join(why)}"
             )
         alone = 0 < self.watching.new_without_part == self.watching.new_answers
         if alone or 0 < self.watching.state.unplaced == self.watching.state.answers:

@@ -62,7 +62,7 @@ ADDRESSED = ("command", "model", "model_base", "model_signature", "model_title",
 FILE = re.compile(r"report\.html|answers/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 #: the tables and pages of a run: no other file takes their places
 OWN = re.compile(
-    rf"report\.html|answers/{PAGE.pattern}|({'|'.join(ALONE)}|({'|'.join(KINDS)})/.+)\.parquet"
+    rf"report\.html|answers/{PAGE.pattern}|({'|'.join(ALONE)}|({'|'.join(KINDS)})/[^/]{{1,200}})\.parquet"
 )
 LIBRARIES = (
     "msgspec", "numpy", "pyarrow", "torch", "transformers", "tokenizers", "datasets",
