@@ -192,7 +192,7 @@ def test_the_same_model_twice_shows_no_difference(tmp_path: Path) -> None:
     data = write(tmp_path / "q.jsonl", records(WORLD))
     for name in ("one", "two"):
         sayso.run(
-            model=mind.engine(name),
+            model=mind.engine("one"),
             data=str(data),
             out=tmp_path / name,
             cache=tmp_path / "cache",

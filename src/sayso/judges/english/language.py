@@ -132,6 +132,12 @@ def is_english(text: str) -> bool:
     return foreign < 2 or foreign <= english or foreign < 0.18 * len(words)
 
 
+@lru_cache(maxsize=1)
+def _neutral() -> frozenset[str]:
+    """Return the small words of other languages that change nothing: "in"."""
+    return frozenset(plain_words(" ".join(phrases_of("neutral"))))
+
+
 def says_more(text: str, golds: Sequence[str], questions: str) -> bool:
     """Return whether words in another script add to golds and questions, as "perhaps" does.
 
@@ -147,7 +153,8 @@ def says_more(text: str, golds: Sequence[str], questions: str) -> bool:
     quoted = 4 * sum(bool(scripts_of(word)) for word in said) < len(said)
     if not scripts_of(bare) or ((said & _ENGLISH or quoted) and not _other_script(text)):
         return False
-    new = {word: scripts_of(word) for word in said.difference(own, plain_words(questions))}
+    asked = plain_words(questions)
+    new = {word: scripts_of(word) for word in said.difference(own, asked, _neutral())}
     known = scripts_of(" ".join(golds) or questions)
     foreign = {word for word, scripts in new.items() if scripts - known}
     around = {w for w in new if said & own or longer or any(name in w for name in own)}
