@@ -78,7 +78,7 @@ def test_nothing_to_compare_and_a_strangers_page_are_refused(tmp_path: Path) -> 
     with pytest.raises(InputError, match="nothing to compare"):
         page_of(tmp_path, bare)
     (tmp_path / "page.html").write_text("mine")
-    with pytest.raises(InputError, match="not a page of sayso"):
+    with pytest.raises(InputError, match="was not written by sayso"):
         page_of(tmp_path, rows(30))
     assert "sayso" in page_of(tmp_path, rows(30), force=True)
     assert "sayso" in page_of(tmp_path, rows(30))  # its own page it replaces
