@@ -269,6 +269,18 @@ def test_the_number_of_labels_is_enough_in_four_of_five() -> None:
     assert 0.78 <= passed.mean() <= 0.87
 
 
+def test_a_wrong_answer_that_is_reckoned_with_counts_once() -> None:
+    """19 answers about things of 6 each, none wrong: it was 73,908 labels where it counted as risk."""
+    needed = metrics.labels_needed(8, 19 / 6, 0, 0.3, 0.2, missed=1)
+    assert needed is not None
+    assert 49 == metrics.labels_needed(8, 19 / 6, 0, 0.3, 0.2) < needed < 80
+    rng = np.random.default_rng(0)
+    answered = rng.binomial(needed, 19 / 48, 4000)
+    wrong = rng.binomial(answered, 0.5 / (19 / 6 + 1))
+    passed = stats.binom.cdf(wrong + 1, answered + 1, 0.3) <= 0.2
+    assert 0.78 <= passed.mean() <= 0.87
+
+
 def test_no_number_of_labels_helps_a_risk_above_the_limit() -> None:
     assert metrics.labels_needed(300, 150, 20, 0.1, 0.05) is None
     assert metrics.labels_needed(300, 0, 0, 0.1, 0.05) is None

@@ -216,6 +216,11 @@ def test_items_that_people_left_out_could_move_a_share(tmp_path: Path) -> None:
     assert f"{number.cannot_tell} answers have no verdict of people" in one.reason
     (far,) = sayso.check_assertions(run, "accuracy[short] >= .01")
     assert far.verdict == "holds"
+    # no share, and a difference of two runs: nobody knows how far
+    for assertion, base in (("UA[short] >= -.9", run), ("J[short] >= -.9", None)):
+        (one,) = sayso.check_assertions(run, assertion, base=base)
+        assert one.verdict == "cannot say yet"
+        assert "does not know how far they could move the value" in one.reason
 
 
 def test_what_labels_would_settle_asks_for_labels(labeled: Path) -> None:
@@ -286,7 +291,7 @@ def test_without_a_corrected_interval_an_assertion_cannot_be_decided(
     assert open_
     for number in open_:
         (one,) = sayso.check_assertions(run, f"{assertion_name(number.raw)} >= .01")
-        assert (one.verdict, one.judge_alone) == ("cannot say yet", "")
+        assert (one.verdict, one.judge_alone, one.value) == ("cannot say yet", "", None)
         assert "labels give it no interval" in one.reason
         assert "--raw" in one.reason
     with LabelStore.open(run) as store:  # one of the drawn answers was passed over
@@ -296,6 +301,11 @@ def test_without_a_corrected_interval_an_assertion_cannot_be_decided(
     assert "Of the drawn items behind a corrected number" in " ".join(out.split())
     assert code == 3
     assert "labels give it no interval" in " ".join(out.split())
+    assert "no sampling error" not in out
+    others = [assertion_name(n.raw) for n in sayso.correct(run) if n.corrected.low is not None]
+    if others:
+        out = call(capsys, "assert", run, f"{name} >= .01", f"{others[0]} >= .01")[1]
+        assert "The 2 assertions share one chance of error" in out
     (one,) = sayso.check_assertions(run, f"{name} >= .01", raw=True)
     assert (one.value, one.labels) == (open_[0].raw.value, 0)
     # a number that labels do not bear on, and one that is no judge's

@@ -417,18 +417,23 @@ def _by_labels(
             why = (number.problem or "too few labels").removeprefix("no interval: ")
             why = f"labels give it no interval ({why}); --raw decides on the judge's number"
             problem = thin[0] if thin else why
-            number = msgspec.structs.replace(number, low=None, high=None, problem=problem)
-        elif len(own) == 1 and own[0].raw.denominator:
-            number = _with_left_out(number, own[0])
+            number = msgspec.structs.replace(number, value=None, low=None, high=None, problem=problem)
+        else:
+            number = _with_left_out(number, own)
         yield msgspec.structs.replace(number, where=e.where), own
 
 
-def _with_left_out(share: Estimate, one: CorrectedNumber) -> Estimate:
-    """Return a share with how far the items could move it of which people did not say."""
-    left = one.skipped + one.passed_over + one.cannot_tell
-    part = left / max(1, left + one.labels)
-    low = (share.value or 0.0) * (1 - part)
-    return msgspec.structs.replace(share, missing=left, bound_low=low, bound_high=low + part)
+def _with_left_out(number: Estimate, own: Sequence[CorrectedNumber]) -> Estimate:
+    """Return a number with the items of which people did not say; how far they could move a share.
+
+    How far they could move another number, or a difference of two runs, is not known.
+    """
+    left = sum(one.skipped + one.passed_over + one.cannot_tell for one in own)
+    if len(own) > 1 or not own[0].raw.denominator:
+        return msgspec.structs.replace(number, missing=left, bound_low=None, bound_high=None)
+    part = left / max(1, left + own[0].labels)
+    low = (number.value or 0.0) * (1 - part)
+    return msgspec.structs.replace(number, missing=left, bound_low=low, bound_high=low + part)
 
 
 def _differences(

@@ -116,11 +116,11 @@ def verdict_lines(claims: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 def shared_text(checked: CheckedAssertions) -> str:
     """Return how sure the verdicts are, in a sentence."""
-    tested = [one for one in checked if one.level is not None]
-    if not tested:
-        open_ = any(one.error or one.verdict == ERROR for one in checked)
-        return "" if open_ else "These numbers have no sampling error."
+    tested = [one for one in checked if one.error]
     levels = sorted({one.level for one in tested if one.level is not None})
+    if not levels:
+        open_ = tested or any(one.verdict == ERROR for one in checked)
+        return "" if open_ else "These numbers have no sampling error."
     errors = (
         "sampling error, and that of the judge where labels correct it"
         if any(one.labels for one in tested)

@@ -291,8 +291,7 @@ def _needed(levels: RiskLevels, alpha: float, delta: float) -> int | None:
     k, e = int(levels.answered[place]), int(levels.wrong[place])
     part = 1 / levels.most  # of labels about one thing each is worth less
     missed = int(levels.most > 1)  # the cluster that is reckoned with
-    sums = levels.units * part, k * part + missed, e * part + missed
-    needed = labels_needed(*sums, alpha, delta)
+    needed = labels_needed(levels.units * part, k * part, e * part, alpha, delta, missed=missed)
     return None if needed is None else math.ceil(needed / part)
 
 

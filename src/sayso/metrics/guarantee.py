@@ -338,13 +338,14 @@ def _bound(levels: RiskLevels, place: int, delta: float) -> float:
 
 
 def labels_needed(
-    units: float, answered: float, wrong: float, alpha: float, delta: float, chance: float = CHANCE
+    units: float, answered: float, wrong: float, alpha: float, delta: float, *, missed: int = 0
 ) -> int | None:
-    """Return how many labels let a limit pass with probability ``chance``, tested as the first.
+    """Return how many labels let a limit pass with probability :data:`CHANCE`, tested as the first.
 
     The limit is one at which ``answered`` of ``units`` were answered and ``wrong`` of these were
     wrong. Of N new units K ~ Bin(N, share) are answered, E ~ Bin(K, risk) are wrong, and the limit
-    passes where P(Bin(K, alpha) <= E) <= delta; both sums are exact. The risk is taken as
+    passes where P(Bin(K, alpha) <= E) <= delta; both sums are exact. ``missed`` wrong answers are
+    added to K and E of the test, however many labels there are. The risk is taken as
     (wrong + 1/2) / (answered + 1): no error in few answers is no risk of 0. ``None`` where the
     risk is not below alpha, or where more than :data:`MOST_LABELS` are needed.
     """
@@ -355,32 +356,34 @@ def labels_needed(
         return None
     normal = NormalDist()
     spread = normal.inv_cdf(1 - delta) * math.sqrt(alpha * (1 - alpha))
-    spread += max(0.0, normal.inv_cdf(chance)) * math.sqrt(risk * (1 - risk))
+    spread += max(0.0, normal.inv_cdf(CHANCE)) * math.sqrt(risk * (1 - risk))
     guess = max((spread / (alpha - risk)) ** 2, zero_error_answers(alpha, delta)) / share
     if guess > MOST_LABELS:
         return None
     low, high = 0, math.ceil(guess)
-    while power(high, share, risk, alpha, delta) < chance:
+    while power(high, share, risk, alpha, delta, missed) < CHANCE:
         low, high = high, math.ceil(1.25 * high)
         if high > 2 * MOST_LABELS:
             return None
     while high - low > max(1, high // 200):
         middle = (low + high) // 2
-        if power(middle, share, risk, alpha, delta) < chance:
+        if power(middle, share, risk, alpha, delta, missed) < CHANCE:
             low = middle
         else:
             high = middle
     return high
 
 
-def power(units: int, share: float, risk: float, alpha: float, delta: float) -> float:
+def power(
+    units: int, share: float, risk: float, alpha: float, delta: float, missed: int = 0
+) -> float:
     """Return the probability that a limit passes with so many labels, as :func:`labels_needed`."""
     mean, spread = units * share, math.sqrt(units * share * (1 - share))
     low = max(1, math.floor(mean - 6 * spread - 1))
     high = min(units, math.ceil(mean + 6 * spread + 1))
     total, most = 0.0, -1
     for k in range(low, high + 1):
-        while risk_p(k, most + 1, alpha) <= delta:
+        while risk_p(k + missed, most + 1 + missed, alpha) <= delta:
             most += 1
         if most >= 0:
             total += _binomial_share(k, units, share) * (1 - _above(k, most, risk))
