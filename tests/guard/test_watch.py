@@ -28,6 +28,7 @@ from sayso.guard.log_answers import hour_of, log_columns
 from sayso.guard.watch import watch as watch_log
 from sayso.judges.judge import NO_VALUE
 from sayso.judges.rules.judge import judge_rules
+from sayso.metrics.intervals import exact_interval
 from sayso.records import InputError
 from sayso.report.page import GENERATOR
 from support.guards import guard_file
@@ -403,8 +404,13 @@ def test_answers_about_few_entities_are_a_small_baseline(tmp_path: Path) -> None
              "stance": "abstained" if n % entities < entities / 10 else "committed"}
             for n in range(240)
         ]  # fmt: skip
-        told, summary = told_of(log, write(tmp_path / "earlier.jsonl", answers))
+        page, earlier = tmp_path / "page.html", write(tmp_path / "earlier.jsonl", answers)
+        told, summary = told_of(log, earlier, page=page)
         told_rise = summary["rates"]["declining"]["changes"]["rise"]
+        worth = told_rise["independent_answers"]
+        low, high = exact_interval(worth / 10, worth)
+        text = " ".join(re.sub("<[^>]*>", " ", page.read_text("utf-8")).split())
+        assert f"10.0 % [{100 * (low or 0):.1f}, {100 * (high or 0):.1f}] 24/240" in text
         bounds[entities] = told_rise["bound"]
         assert told_rise["independent_answers"] == pytest.approx(entities, rel=0.2)
         assert ("about 20 entities or questions" in told[0]) == (entities == 20)

@@ -108,7 +108,7 @@ def rate_chart(rate: str, shown: WatchPage, width: int) -> Drawing | None:
     told = shown.summary["rates"][rate]
     shares = [((first + last) / 2, _share(count, n)) for first, last, count, n in stretches]
     rows = [{"x": x, "y": e.value, "low": e.low, "high": e.high or 0} for x, e in shares]
-    before = _share(told["baseline_count"], told["baseline_n"])
+    before = _baseline(told)
     bounds = [change["bound"] for change in told["changes"].values()]
     end = max(shown.history.width * 2, stretches[-1][1])
     top = max([row["high"] for row in rows] + [before.high or 0.0, *bounds])
@@ -135,7 +135,7 @@ def watched_rates_table(shown: WatchPage) -> NumberTable:
     rows: Rows = {shown.words[rate]: told for rate, told in shown.summary["rates"].items()}
     seen = f"seen within {shown.within:,} answers"
     columns: Columns = {
-        "baseline": lambda told: _share(told["baseline_count"], told["baseline_n"]),
+        "baseline": _baseline,
         "log": lambda told: _share(told["count"], told["n"]),
         "alarm": lambda told: ", ".join(c for c, one in told["changes"].items() if one["alarm"]),
         seen: _smallest,
@@ -152,8 +152,15 @@ def _smallest(told: Mapping[str, Any]) -> str:
     return ", ".join(parts) or "no change"
 
 
-def _share(count: int, n: int) -> Estimate:
-    low, high = exact_interval(count, n)
+def _baseline(told: Mapping[str, Any]) -> Estimate:
+    """Return a rate of the baseline, whose interval is that of its independent answers."""
+    worth = [one["independent_answers"] for one in told["changes"].values()]
+    return _share(told["baseline_count"], told["baseline_n"], min(worth, default=None))
+
+
+def _share(count: int, n: int, worth: float | None = None) -> Estimate:
+    of = n if worth is None else worth
+    low, high = exact_interval(count / max(1, n) * of, of)
     if low is None or high is None:
         return Estimate("", problem="no such answers")
     return Estimate("", (), count / n, low, high, count, n, n)
