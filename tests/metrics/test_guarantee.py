@@ -270,7 +270,7 @@ def test_the_number_of_labels_is_enough_in_four_of_five() -> None:
 
 
 def test_a_wrong_answer_that_is_reckoned_with_counts_once() -> None:
-    """19 answers about things of 6 each, none wrong: it was 73,908 labels where it counted as risk."""
+    """19 answers about things of 6 each, none wrong: as a rate it asked for 73,908 labels."""
     needed = metrics.labels_needed(8, 19 / 6, 0, 0.3, 0.2, missed=1)
     assert needed is not None
     assert 49 == metrics.labels_needed(8, 19 / 6, 0, 0.3, 0.2) < needed < 80

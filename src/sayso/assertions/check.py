@@ -416,8 +416,8 @@ def _by_labels(
         if thin or number.low is None:
             why = (number.problem or "too few labels").removeprefix("no interval: ")
             why = f"labels give it no interval ({why}); --raw decides on the judge's number"
-            problem = thin[0] if thin else why
-            number = msgspec.structs.replace(number, value=None, low=None, high=None, problem=problem)
+            none = dict.fromkeys(("value", "low", "high"))
+            number = msgspec.structs.replace(number, **none, problem=thin[0] if thin else why)
         else:
             number = _with_left_out(number, own)
         yield msgspec.structs.replace(number, where=e.where), own
