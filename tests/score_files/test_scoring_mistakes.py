@@ -13,6 +13,7 @@ from sayso.cli import execute
 from sayso.datasets.answer_files import open_answer_file
 from sayso.records import InputError
 from sayso.score_files.page import render_scores
+from sayso.score_files.score import score
 from sayso.scores import choose
 
 ROW = {"question": "Who wrote Emma?", "answer": "Jane Austen", "gold": "Jane Austen"}
@@ -107,3 +108,23 @@ def test_a_verdict_that_the_file_does_not_hold(
     assert execute(["score", str(_file(tmp_path, log)), "--gold-metric", "file:exact"]) == 2
     assert "no such verdict; it has exact_match" in capsys.readouterr().err
     assert not (tmp_path / "answers.scored.jsonl").exists()
+
+
+@pytest.mark.parametrize("taken", ["perplexity", "correct_rules", "p_ik"])
+def test_a_column_of_the_user_is_not_replaced(
+    tmp_path: Path, taken: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {**ROW, "token_logprobs": [-0.5, -0.7]}
+    file = str(_file(tmp_path, {**row, taken: "mine"}))
+    assert execute(["score", file, *["--methods=p_ik"] * (taken == "p_ik")]) == 2
+    assert f"your column {taken!r} would be replaced" in capsys.readouterr().err
+    assert not (tmp_path / "answers.scored.jsonl").exists()
+
+
+def test_a_column_of_a_frame_is_not_replaced() -> None:
+    row = {**ROW, "token_logprobs": [-0.5, -0.7], "perplexity": "mine"}
+    with pytest.raises(InputError, match="your column 'perplexity' would be replaced"):
+        score([row])
+    scored = score([row], "length_words")
+    assert scored[0]["perplexity"] == "mine"
+    assert score([{**scored[0], "perplexity": 3.0}])[0]["perplexity"] < 2  # a file of sayso

@@ -75,6 +75,7 @@ from sayso.score_files.write import (
     FloatColumns,
     OutputForm,
     add_column,
+    check_kept,
     encoded,
     form_of,
     frame_with_columns,
@@ -797,6 +798,7 @@ def new_columns(scored: Scored, always: Collection[str], *, token_level: bool) -
     new[PROBLEMS] = reasons
     if token_level:
         new |= answer_tokens(scored)
+    check_kept(scored.row.own, new)
     return new
 
 
@@ -933,6 +935,7 @@ class RowScorer:
             if grade.problem is not None:
                 problems: Any = new[PROBLEMS]
                 new[PROBLEMS] = {**problems, name: why_unjudged(metric, grade.problem)}
+        check_kept(one.row.own, [*new, *[P_IK] * (self.probe is not None)])
         return new
 
     def _forget(self, rows: Sequence[AnswerRow]) -> None:

@@ -12,7 +12,7 @@ import hashlib
 import io
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayso.datasets.answer_rows import AnswerRow
+from sayso.datasets.columns import COLUMNS
 from sayso.datasets.tables import stem_of, suffix_of
 from sayso.records import InputError
 from sayso.scores import SCORES
@@ -85,6 +86,16 @@ def kept_columns(own: Mapping[str, object]) -> Mapping[str, object]:
     if PROBLEMS not in own:
         return own
     return {name: value for name, value in own.items() if not _is_score(name)}
+
+
+def check_kept(own: Mapping[str, object], new: Iterable[str]) -> None:
+    """Refuse to replace a column of the user's by one of ours. Raises InputError."""
+    taken = next((name for name in new if name in own and name not in COLUMNS), None)
+    if taken is not None and PROBLEMS not in own:
+        raise InputError(
+            f"your column {taken!r} would be replaced by sayso's column of this name: rename "
+            "yours, or name other scores (--methods) or another --gold-metric"
+        )
 
 
 def _is_score(name: str) -> bool:
