@@ -199,6 +199,21 @@ def test_an_engine_that_forgets_or_repeats_an_answer_loses_nothing(tmp_path: Pat
         assert asker.tally.asked == 20
 
 
+@pytest.mark.parametrize(
+    "changes", [{"text": None}, {"token_ids": (1, 2), "logprobs": (-1.0,)}, {"offsets": ()}, None]
+)
+def test_an_answer_of_an_own_engine_that_is_none_is_one_line(changes: Any) -> None:
+    class Own(ScriptedEngine):
+        def complete(self, requests: Iterable[Request]) -> Iterator[tuple[int, Any]]:
+            for index, reply in super().complete(requests):
+                yield index, changes and msgspec.structs.replace(reply, **changes)
+
+    asker = CachedEngine(Own(lambda request: "a b", name="mine", logprob=-0.5))
+    with pytest.raises(InputError, match=r"the engine mine gave a .* docs/python\.md") as refused:
+        list(asker.complete(ASKED))
+    assert "\n" not in str(refused.value)
+
+
 def test_a_killed_asker_goes_on_where_it_was(tmp_path: Path) -> None:
     engine = ScriptedEngine(paid(0.5), kill_after=7)
     with Cache(tmp_path) as cache:

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sayso.engines.engine import Engine, EngineWrapper
+from sayso.engines.engine import EXPLAINED, Engine, EngineWrapper
 from sayso.engines.prices import LOCAL, Price, reply_cost
 from sayso.engines.room import FIRST, ThoughtRoom, can_grow
 from sayso.options import AskingOptions, Scalar, as_typed
@@ -294,7 +294,7 @@ class CachedEngine(EngineWrapper):
                     open_.discard(index)
                     key, kind, room = fed[index]
                     request = todo[at + index][1]
-                    replies[key] = reply = self.room.marked(reply, room)
+                    replies[key] = reply = self.room.marked(self._checked(reply), room)
                     if getattr(self.engine, "whole", True):
                         self._keep(replies)
                         replies.clear()
@@ -319,6 +319,17 @@ class CachedEngine(EngineWrapper):
             todo[at:at] = again
             if not fed:
                 raise self.meter.stop([self._kind(request) for _, request in todo[at:]])
+
+    def _checked(self, reply: object) -> Generation:
+        """Return what an engine, maybe a user's, gave as an answer. Raises InputError if none."""
+        if isinstance(reply, Generation) and isinstance(reply.text, str):
+            arrays = [getattr(reply, name) for name in _OF_TOKENS[:4]]
+            if len({len(values) for values in arrays if values is not None}) < 2:
+                return reply
+        raise InputError(
+            f"the engine {self.name} gave a {type(reply).__name__} without a text, or whose "
+            f"{', '.join(_OF_TOKENS[:4])} are not of as many tokens; {EXPLAINED}"
+        )
 
     def _first(self, todo: Sequence[tuple[bytes, Request]]) -> list[tuple[bytes, Request]]:
         """Return requests with those before all that tell the room for thoughts: greedy ones."""
