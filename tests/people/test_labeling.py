@@ -484,6 +484,17 @@ def test_labels_are_of_the_text_that_was_shown(
     # nor is it in a file, and the page asks for it again
     assert execute(["label", str(run), "--import", str(export)]) == 2
     assert "has another text or gold in" in capsys.readouterr().err
+    bare = tmp_path / "bare.jsonl"  # a file without the hash of what was shown
+    rows = [{**row, "shown": ""} for row in rows_of(export)]
+    other = [{**row, "text": "1800", "annotator": "B"} for row in rows]
+    for some in (rows, other):
+        bare.write_text("".join(json.dumps(row) + "\n" for row in some), encoding="utf-8")
+        assert execute(["label", str(run), "--import", str(bare)]) == 2
+        assert "has another text or gold in" in capsys.readouterr().err
+    rest = [row for row in rows if row["target"] != one.verdict.target]
+    bare.write_text("".join(json.dumps(row) + "\n" for row in rest), encoding="utf-8")
+    assert execute(["label", str(run), "--import", str(bare)]) == 0
+    assert "39 without a hash of their text (column shown)" in capsys.readouterr().err
     assert execute([*command, "--sheet", str(sheet), "--force"]) == 0
     assert "1 labels are of answers" in " ".join(capsys.readouterr().err.split())
     assert one.verdict.target in {row["target"] for row in rows_of(sheet)}

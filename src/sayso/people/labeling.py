@@ -409,6 +409,8 @@ def imported_text(place: Path, read: ReadLabels, merged: MergedLabels) -> str:
         older = "are older than those here and do"
         older = "is older than those here and does" if merged.older == 1 else older
         text += f"; {merged.older:,} {older} not count"
+    if bare := sum(not one.shown for one in read.labels):
+        text += f"; {bare:,} without a hash of their text (column shown) count for today's answers"
     if read.empty:
         rows = "1 row has" if len(read.empty) == 1 else f"{len(read.empty):,} rows have"
         named = ", ".join(map(str, read.empty[:MOST_NAMED]))
@@ -462,9 +464,11 @@ def import_labels(
             "call the columns as the sheet does"
         )
     source = label_source(run, ALL)
+    of_old = (*of_other_texts(source, store.labels()), *store.of_old_texts())
+    old = {(one.annotator, one.item) for one in of_old}
     known: dict[tuple[str, str], set[LabeledItem]] = {}
     now: dict[LabeledItem, ShownItem] = {}
-    for label, line_of in zip(read.labels, read.places, strict=True):
+    for label, line_of, row in zip(read.labels, read.places, read.rows, strict=True):
         key = label.kind, label.stage
         if key not in known:
             known[key] = {one.item for one in items_of(source, label.kind, label.stage)[1]}
@@ -475,7 +479,11 @@ def import_labels(
                 f"{line_of}: {line(label.verdict.target, 60)} is no item of {run}; import "
                 "labels of this run"
             )
-        if not now[label.item].of.startswith(label.shown):
+        bare = not label.shown and (
+            (label.annotator, label.item) in old
+            or _words(row.get("text")) not in ("", _words(_texts(now[label.item])["text"]))
+        )
+        if bare or not now[label.item].of.startswith(label.shown):
             raise InputError(
                 f"{line_of}: {line(label.verdict.target, 60)} has another text or gold in {run} "
                 "than when it was labeled: remove the row, and label it again"
