@@ -85,6 +85,7 @@ def test_a_marker_makes_a_test_of_each_assertion(project: Path) -> None:
     ("marker", "message"),
     [
         ('@pytest.mark.sayso("run")', "needs a run folder and at least one assertion"),
+        ('@pytest.mark.sayso("run", "J >= 0", alow=1)', "base, allow_cache, allow, not alow"),
         ('@pytest.mark.sayso("run", "J >= 0")\n@pytest.mark.sayso("run", "J >= .1")', "several"),
         ('@pytest.mark.xfail\n@pytest.mark.sayso("run", "J >= .1")', "1 xfailed"),
     ],

@@ -31,7 +31,7 @@ else:  # loaded when an assertion is tested
 FILE = "sayso.ini"
 MARKER = "sayso"
 ARGUMENT = "sayso_assertion"
-KEYS = ("run", "base", "assert", "allow_cache", "allow")
+KEYS = ("run", "assert", "base", "allow_cache", "allow")
 #: verdict and sentence of each assertion, by what was asserted together
 _Checked = dict[str, dict[str, tuple[str, str]]]
 CHECKED = pytest.StashKey[_Checked]()
@@ -142,10 +142,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             "run into one, and those of another run on a test of its own",
             pytrace=False,
         )
-    if len(marker.args) < 2:
+    unknown = [key for key in marker.kwargs if key not in KEYS[2:]]
+    if len(marker.args) < 2 or unknown:
         pytest.fail(
             f"{metafunc.definition.nodeid}: @pytest.mark.{MARKER} needs a run folder and at least "
-            "one assertion",
+            f"one assertion; by name it takes {', '.join(KEYS[2:])}{', not '.join(['', *unknown])}",
             pytrace=False,
         )
     if ARGUMENT not in metafunc.fixturenames:
