@@ -38,6 +38,15 @@ class Blind:
         ]
 
 
+class Some(Blind):
+    """A judge that reads two answers of three as the rules do, and cannot read the third."""
+
+    def grade(self, items: Sequence[Item]) -> list[Verdict]:
+        read = RulesJudge(1).grade(items)
+        lost = [Verdict(one.target, one.asked, one.by, problem="unread") for one in read]
+        return [lost[n] if n % 3 == 0 else one for n, one in enumerate(read)]
+
+
 def run(folder: Path, name: str, model: str = "base", **options: Any) -> Result:
     """Run the small world; ``options`` are settings or arguments of ``sayso.run``."""
     arguments = {key: options.pop(key) for key in ("limit", "judge") if key in options}
@@ -59,6 +68,12 @@ def test_runs_of_one_base_model_are_compared_on_what_both_asked(tmp_path: Path) 
     found = sayso.compare(base.path, part.path, resamples=100)
     assert any("18 of 36 facts are in both runs" in note for note in found.notes)
     assert {e.value for e in found.estimates if e.name == "KCR"} == {0.0}
+    # what is known is given, also where no verdict says how it was answered
+    unread = run(tmp_path, "c", model="other", judge=Some(), known_from=str(base.path))
+    found = sayso.compare(base.path, unread.path, resamples=100)
+    known = [e for e in found.estimates if e.name == "p_known"]
+    assert {(e.value, e.low, e.high) for e in known} == {(0.0, 0.0, 0.0)}
+    assert any(e.missing for e in known)
 
 
 def test_the_signature_names_the_resampling_and_both_sides(tmp_path: Path) -> None:

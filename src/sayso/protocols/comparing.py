@@ -52,11 +52,14 @@ def compare(
 
     def same(d: Declared) -> bool:
         form, score = (part_of(d.where, key) for key in ("form", "score"))
-        return alike(form, scored=bool(score), known=d.name == "p_known")
+        return alike(form, scored=bool(score))
+
+    def given(d: Declared) -> bool:
+        return d.name == "p_known" and alike(part_of(d.where, "form"), known=True)
 
     found = [
         signed_difference(gap, one.where, one.signature, two.signature)
-        for one, two, gap in differences(*both, n, seed, same)
+        for one, two, gap in differences(*both, n, seed, same, given)
     ]
     return Comparison(found, notes)
 

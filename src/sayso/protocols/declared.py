@@ -287,6 +287,7 @@ def differences(
     n: int,
     seed: int,
     same: Callable[[Declared], bool] = lambda d: True,
+    given: Callable[[Declared], bool] = lambda d: False,
 ) -> Iterator[tuple[Declared, Declared, Estimate]]:
     """Yield the numbers of a slice that two runs have, and second minus first, entities paired.
 
@@ -294,8 +295,9 @@ def differences(
     entity of which none does is not drawn. ``missing`` are paired rows that lack a verdict in one
     of the runs; of other rows, those of both numbers. The interval is combined from those of the
     sides, or symmetric (:func:`sayso.metrics.intervals.bootstrap_difference`). That of a difference
-    which no question shows is exact where the answers are the ``same`` in both runs, or the number
-    is 0 by definition; else it is :meth:`_Pair.unseen`. Nothing of runs without a common row.
+    which no question shows is exact where the number is ``given``, whatever was answered, or the
+    answers are the ``same`` in both runs; else it is :meth:`_Pair.unseen`. Nothing of runs without
+    a common row.
     """
     others = {(d.name, d.where): d for d in second if "pair" in d.uses}
     rows: dict[tuple[Rows, Rows], tuple[Ints, Ints]] = {}
@@ -314,7 +316,9 @@ def differences(
         gap = pairs[a.of, b.of].less(b, n, seed)
         if not a.of.rows.paired:
             gap = msgspec.structs.replace(gap, missing=a.missing + b.missing)
-        if gap.low == gap.high == gap.value == 0 and (gap.missing or not same(a)):
+        if gap.value == 0 and given(a):
+            gap = msgspec.structs.replace(gap, low=0.0, high=0.0)
+        elif gap.low == gap.high == gap.value == 0 and (gap.missing or not same(a)):
             gap = pairs[a.of, b.of].unseen(b, gap)
         yield a, b, gap
 
