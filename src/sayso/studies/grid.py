@@ -377,6 +377,10 @@ def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str], place: str) 
         if key not in known:
             near = get_close_matches(key, known, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
+            group = key.partition(".")[0]
+            if of := [n for n, plan in PROTOCOLS.items() if group in option_names(plan.Settings)]:
+                hint = f"a setting of {' and '.join(of)}, which stands there: protocols: "
+                hint += f"[{of[0]}: {{{key}: …}}]; "
             raise InputError(f"{place}: unknown {line(key, 60)!r}; {hint}known: {', '.join(known)}")
 
 
