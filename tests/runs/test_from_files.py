@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -279,6 +280,7 @@ def test_abstentions_of_factscore_are_counted(tmp_path: Path) -> None:
 def test_what_cannot_be_done_is_told_in_one_line_and_leaves_nothing(tmp_path: Path) -> None:
     good = write(tmp_path, "t.jsonl", [labeled("Mira", "S")])
     empty = write(tmp_path, "e.jsonl", [])
+    hot = dataclasses.replace(self_known.Settings().answer, temperature=0.3)
     for files, fields, message in (
         ([], {}, "no file of answers"),
         ([empty], {}, "is empty"),
@@ -288,6 +290,7 @@ def test_what_cannot_be_done_is_told_in_one_line_and_leaves_nothing(tmp_path: Pa
         ([good], {"knowledge": str(tmp_path / "nothing.jsonl")}, "nothing.jsonl"),
         ([good], {"support": "judge"}, "pass --judge MODEL"),
         ([good], {"bins": 0}, "bins is 0"),
+        ([good], {"answer": hot}, "answer.temperature applies only if a model is asked for"),
     ):
         if fields.get("support"):
             fields = {**fields, "knowledge": str(good)}

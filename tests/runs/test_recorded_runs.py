@@ -241,6 +241,8 @@ def test_mistakes_in_the_command_are_one_line(
         (["--columns", "answer=nope"], "names a missing column"),
         (["--name", "x"], "--name is for one model"),
         (["--price", "1,2"], "price applies only if a model is asked"),
+        (["--set", "answer.temperature=0.3"], "answer.temperature applies only if a model is"),
+        (["--set", "draws.temperature=0.3"], "draws.temperature applies only if a model is"),
     ):
         assert cli.execute([*argv, *more]) == 2, more
         error = capsys.readouterr().err.strip()

@@ -291,8 +291,8 @@ def test_what_cannot_be_asked_is_told_before_anything_is(tmp_path: Path) -> None
         (labeled, {"options": {"keep_answered": 5}}, "these are written already, so leave it out"),
         (labeled, {"model": "gpt-4o"}, "gpt-4o"),
         (labeled, {"concurrency": 3}, "concurrency is for endpoints"),
-        (labeled, {"price": "1,2"}, "price is for a model that is asked"),
-        (labeled, {"thinking": "off"}, "thinking is for a model that is asked"),
+        (labeled, {"price": "1,2"}, "price applies only if a model is asked"),
+        (labeled, {"thinking": "off"}, "thinking applies only if a model is asked"),
         (labeled, {"device": "cpu"}, "device is for models that run in this process"),
         (labeled, {"model": asked, "max_cost": 1.0, "concurrency": 0}, "concurrency is 0"),
     ):

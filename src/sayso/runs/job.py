@@ -42,6 +42,7 @@ from sayso.options import (
     change,
     check_values,
     fields_of,
+    given,
     option_names,
     part,
     read_value,
@@ -247,17 +248,17 @@ def check(job: Job) -> None:
         check_outside_git(Path(job.out))
     check_engine(job.model)
     check_given(job.judge)
+    if job.recorded is not None or job.texts is not None:
+        chosen = given(job.options or job.plan.Settings())
+        useless = [n for n in chosen if n.startswith("answer.") or n in OF_SAMPLES]
+        if job.recorded or not job.model:
+            useless += [n for n in OF_ASKING if getattr(job, n) not in (None, "", vars(Job())[n])]
+        if useless:
+            more = " for answers" * (useless[0] in chosen)
+            raise InputError(f"{useless[0]} applies only if a model is asked{more}: leave it out")
     if job.recorded is not None:
-        for name in OF_ASKING:
-            if getattr(job, name) not in (None, "", getattr(Job(), name)):
-                raise InputError(f"{name} applies only if a model is asked: leave it out")
         check_record(job.plan, job.recorded, job.judge)
     if job.texts is not None:
-        for name in ("price", "thinking", "system", "fresh"):
-            if getattr(job, name) and not job.model:
-                raise InputError(
-                    f"{name} is for a model that is asked about the texts: --model NAME"
-                )
         recorded_texts.check_texts(job.texts, job.settings, bool(job.model))
     _check_kind(job)
     job.settings.check()
@@ -272,8 +273,8 @@ def check(job: Job) -> None:
     models = [job.model if isinstance(job.model, str) else "", judging_model(job.judge), *further]
     endpoint = str(getattr(job.model, "identity", "")).startswith("api:")
     for name in (*option_names(ModelOptions, use="endpoint"), "batch_files", "stale_ok"):
-        given = getattr(job, name) not in (None, False)
-        if given and not (endpoint or any(is_endpoint(model) for model in models)):
+        own = getattr(job, name) not in (None, False)
+        if own and not (endpoint or any(is_endpoint(model) for model in models)):
             raise InputError(f"{name} is for endpoints, and this run uses none; leave it out")
     of_all = {name: [job.model, *models] for name in option_names(ModelOptions, use="here")}
     opened_here = {name: [job.model] for name in option_names(ModelOptions, use="answering")}
@@ -384,6 +385,8 @@ OF_ASKING = (
     *("thinking", "chat_template_kwargs", "system", "price", "model_version", "split", "fresh"),
     "stale_ok",
 )
+#: settings of the samples that it writes
+OF_SAMPLES = ("draws.temperature", "sample_prompt")
 
 
 def recorded_jobs(job: Job, models: Sequence[RecordedEngine]) -> list[Job]:
