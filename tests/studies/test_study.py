@@ -421,7 +421,7 @@ def test_somebody_elses_tables_stay(found: Study, tmp_path: Path) -> None:
 
 def test_somebody_elses_page_stays(found: Study, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("mine")
-    with pytest.raises(InputError, match="was not written by sayso"):
+    with pytest.raises(InputError, match=r"by sayso: give another folder with --out$"):
         write_study(found, tmp_path)
     assert (tmp_path / "index.html").read_text() == "mine"
     assert [file.name for file in tmp_path.iterdir()] == ["index.html"]  # and nothing joins it

@@ -35,6 +35,7 @@ def check_output(
     with ``force`` they are not looked at (``None``: the command has no such flag). ``name`` is what
     messages call the place. Nothing is made or changed. Raises InputError.
     """
+    another = "name" if name or force is not None else "folder with --out"
     name = name or str(place)
     if place.is_dir():
         raise InputError(f"{name} is a folder: name a file in it")
@@ -44,8 +45,10 @@ def check_output(
     if place.exists() and is_of_run(place):
         raise InputError(f"{name} is a file of a run, which needs it: give another name")
     if place.exists() and not force and not is_ours(place, mark):
-        more = " or folder" if force is None else ", or pass --force to replace it"
-        raise InputError(f"{name} exists and was not written by {command}: give another name{more}")
+        more = "" if force is None else ", or pass --force to replace it"
+        raise InputError(
+            f"{name} exists and was not written by {command}: give another {another}{more}"
+        )
 
 
 def _check_folder(place: Path, name: str) -> None:
