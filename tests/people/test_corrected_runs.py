@@ -16,6 +16,7 @@ import pytest
 
 import sayso
 from sayso.metrics import at_level
+from sayso.people.agreement import agreement
 from sayso.people.corrected import corrected_numbers
 from sayso.people.items import items_of, label_source, of_other_texts, shown_items
 from sayso.people.labels import (
@@ -228,7 +229,10 @@ def test_labels_beside_another_gold_do_not_count(tmp_path: Path) -> None:
     assert of_other_texts(source, [said, as_before]) == [said]
 
 
-@pytest.mark.parametrize(("drawn_from", "told"), [(40, "40 items, and this run has 80"), (80, "")])
+@pytest.mark.parametrize(
+    ("drawn_from", "told"),
+    [(40, "40 items, and this run has 80"), (76, "76 items, and this run has 80"), (80, "")],
+)
 def test_labels_of_a_run_about_less_are_no_sample_of_all(
     drawn_from: int, told: str, tmp_path: Path
 ) -> None:
@@ -241,6 +245,7 @@ def test_labels_of_a_run_about_less_are_no_sample_of_all(
         found = by_name(corrected_numbers(run))["FA"].corrected
         assert (found.low is None) == bool(told)
         assert told in (found.problem or "")
+        assert agreement(run, resamples=10).kinds[0].weighted != bool(told)
         shutil.copy(less / "labels.sqlite", run)  # with the draw itself
 
 

@@ -32,7 +32,7 @@ from sayso.metrics.agreement import COEFFICIENT, coefficients, krippendorff_alph
 from sayso.metrics.arrays import Floats, divide
 from sayso.metrics.intervals import Statistic, bootstrap, bootstrap_share
 from sayso.metrics.ranking import pearson, spearman
-from sayso.people.corrected import draw_strata, label_chances, more_labels
+from sayso.people.corrected import draw_strata, label_chances, more_labels, unlike_run
 from sayso.people.items import (
     ALL,
     ENDS,
@@ -255,22 +255,23 @@ def labeled_tables(
                 "and no such table of verdicts; were they imported from another run?"
             )
     there = [place for place in stages if place in given]
-    tables = [_table(source.folder, store, place, given[place]) for place in there]
+    tables = [_table(source, store, place, given[place]) for place in there]
     return [table for table in tables if table.rows]
 
 
 def _table(
-    folder: RunFolder, store: LabelStore, place: tuple[Kind, str], labels: Sequence[PersonLabel]
+    source: LabelSource, store: LabelStore, place: tuple[Kind, str], labels: Sequence[PersonLabel]
 ) -> LabeledTable:
     kind, stage = place
     given = [one for one in labels if not one.skipped]
     people = [name for name, _ in Counter(one.annotator for one in given).most_common()]
-    strata = draw_strata(store, given) if all(one.design for one in given) else None
+    drawn = all(one.design for one in given) and given and not unlike_run(source, store, given)
+    strata = draw_strata(store, given) if drawn else None
     chances = {} if strata is None else label_chances(given, strata)
     of: dict[LabeledItem, dict[str, PersonLabel]] = {}
     for one in given:
         of.setdefault(one.item, {})[one.annotator] = one
-    read = judge_verdicts(folder, kind, stage, [*of])
+    read = judge_verdicts(source.folder, kind, stage, [*of])
     rows = []
     for item in sorted(of):
         said = {name: of[item][name].verdict for name in people if name in of[item]}

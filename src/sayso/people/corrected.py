@@ -270,8 +270,7 @@ def labels_of_run(run: Path) -> UsedLabels:
         by_stage = {stage: drawn[stage] or some for stage, some in every.items()}
         strata = {stage: draw_strata(store, some) for stage, some in by_stage.items()}
         left_out = {stage: store.left_out(stage) for stage in every}
-        old = [*gone, *store.of_old_texts()]
-        designs = {design.id: design.items for design in store.designs()}
+        unlike = {stage: unlike_run(source, store, some, gone) for stage, some in by_stage.items()}
     verdicts: dict[str, dict[Place, Verdict]] = {}
     chances: dict[str, dict[Place, float]] = {}
     stages: dict[str, StageLabels] = {}
@@ -294,42 +293,47 @@ def labels_of_run(run: Path) -> UsedLabels:
             drawn=bool(drawn[stage]),
             elsewhere=len(lost | {one.item for one in gone if one.stage == stage}),
             left_out=(*left_out[stage], sum(map(cannot_tell, verdicts[stage].values()))),
-            unlike=_unlike(source, some, designs, [one for one in old if one.stage == stage]),
+            unlike=unlike[stage],
         )
     return UsedLabels(PeopleLabels(verdicts, chances, strata), stages)
 
 
-def _unlike(
+def unlike_run(
     source: LabelSource,
+    store: LabelStore,
     labels: Sequence[PersonLabel],
-    sizes: Mapping[str, int],
-    old: Iterable[PersonLabel],
+    gone: Iterable[PersonLabel] = (),
 ) -> str:
     """Return why labels of one table are no random sample of its items; "" where nothing says so.
 
-    Labels of texts that came back as they were are of answers that the model is surer of; ``old``
-    are those of other texts. A draw had as many items as it says (``sizes``), and one that is not
-    stored as the chances of its labels say (the sum of 1/p, but for its error where items are
-    gone, and for groups without a label). Of a run that has more, it is no draw.
+    Labels of texts that came back as they were are of answers that the model is surer of; ``gone``
+    are those of other texts. A draw had as many items as it says, and one that is not stored as the
+    chances of its labels say (the sum of 1/p, but for its error where items are gone, and for
+    groups without a label). Of a run that has more, it is no draw.
     """
-    designs = {one.design for one in labels}
+    designs, old = {one.design for one in labels}, (*gone, *store.of_old_texts())
     if again := {one.item for one in old if one.design in designs} - {one.item for one in labels}:
         return f"{len(again):,} of the labels are of other texts: label these items again"
+    sizes = {design.id: design.items for design in store.designs()}
     kind, stage = labels[0].kind, labels[0].stage
     known = stage in kind_stages(source.folder, kind)
-    methods = {i.item: i.method for i in items_of(source, kind, stage)[1]} if known else {}
+    items = {one.item: one for one in items_of(source, kind, stage)[1]} if known else {}
     for design in sorted(designs):
         p = {one.item: one.probability for one in labels if one.design == design}
-        drawn = {methods[item] for item in p if item in methods}
-        there = sum(method in drawn for method in methods.values())
+        drawn = {items[item].method for item in p if item in items}
+        there = [one.reading for one in items.values() if one.method in drawn]
+        groups = {
+            part for one in labels if one.design == design for part in one.stratum.split(" or ")
+        }
         chances = [chance for chance in p.values() if chance]
         size = sizes.get(design, sum(1 / chance for chance in chances))
         error = math.sqrt(sum((1 - c) / c**2 for c in chances)) * (design not in sizes)
-        if chances and there > (1.01 if design in sizes else 1.25) * size + 4 * error * (
-            not p.keys() <= methods.keys()
+        whole = design in sizes or groups == {"all"} or groups.issuperset(there)
+        if chances and len(there) > (1.01 if whole else 1.25) * size + 4 * error * (
+            not p.keys() <= items.keys()
         ):
             return (
-                f"labels were drawn from about {size:,.0f} items, and this run has {there:,}: "
+                f"labels were drawn from about {size:,.0f} items, and this run has {len(there):,}: "
                 "label it (sayso label), or import all labels of the draw"
             )
     return ""
