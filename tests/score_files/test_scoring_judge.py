@@ -11,7 +11,7 @@ import pytest
 
 from sayso.judges.model.judge import LlmJudge
 from sayso.records import Generation, Request
-from sayso.runs import tools
+from sayso.runs import judge, tools
 from sayso.runs.judge import OpenJudge
 from sayso.score_files import grade
 from sayso.score_files.score import FileScores, score_file
@@ -60,6 +60,28 @@ def test_a_judge_grades_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert all("poet number" in text for text in prompts)
     assert found.board is not None
     assert found.board.against == "llm:hf:m"
+
+
+@pytest.mark.parametrize("metric", ["llm:http://b/v1#m", "llm_blind:http://b/v1#m"])
+def test_what_another_address_said_is_told(
+    metric: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    engine = ScriptedEngine(lambda request: "1")
+    engine.identity = "api:m"
+
+    def opened(*_: Any, **__: Any) -> tuple[ScriptedEngine, None]:
+        return engine, None
+
+    monkeypatch.setattr(tools, "open_priced", opened)
+    monkeypatch.setattr(judge, "open_priced", opened)
+    for address in ("http://a/v1", "http://b/v1"):
+        assert "were given by" not in caplog.text
+        monkeypatch.setattr(engine, "address", address, raising=False)
+        scored(tmp_path, metric)
+    assert "were given by http://a/v1; this run asks http://b/v1" in caplog.text
 
 
 def test_a_blind_grader_says_one_or_zero_and_sees_no_question(

@@ -286,7 +286,8 @@ def labels_of_run(run: Path) -> UsedLabels:
         table = f"verdicts/{stage}"
         judged = source.folder.iter(table, Verdict) if source.folder.has(table) else ()
         there = {(one.target, one.asked) for one in judged}
-        lost = {one.item for one in some if _judged(one.item) not in there}
+        of_pair = {i: pair_of(i.target)[0] for i in by_item if i.kind == "pair"}  # its assertion
+        lost = {i for i in by_item if (of_pair.get(i, i.target), i.asked) not in there}
         stages[stage] = StageLabels(
             annotators=tuple(sorted({label.annotator for label in some})),
             undrawn=len(every[stage]) - len(some),
@@ -337,11 +338,6 @@ def unlike_run(
                 "label it (sayso label), or import all labels of the draw"
             )
     return ""
-
-
-def _judged(item: LabeledItem) -> Place:
-    """Return the place of the judge's verdict on an item: of a pair, that on its assertion."""
-    return pair_of(item.target)[0] if item.kind == "pair" else item.target, item.asked
 
 
 def draw_strata(store: LabelStore, labels: Sequence[PersonLabel]) -> Mapping[Place, str] | None:

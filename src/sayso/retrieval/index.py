@@ -410,7 +410,8 @@ class Index:
         if self._loaded is None or self._loaded[0] != title:
             query = _term(self._opened, TITLE, title)
             passages = [_passage(kept) for kept in _kept(self._searcher, query)]
-            self._loaded = title, passages, [Counter(_words(one.passage)) for one in passages]
+            texts = [f"{one.passage.title}\n{one.passage.text}" for one in passages]
+            self._loaded = title, passages, [Counter(analyzer().analyze(text)) for text in texts]
         _, passages, bags = self._loaded
         lengths = [bag.total() for bag in bags]
         mean = sum(lengths) / len(lengths) or 1.0
@@ -449,10 +450,6 @@ class Index:
 def title_forms(title: str) -> tuple[str, str, str]:
     """Return a title as it is, without case and diacritics, and without a tail in parentheses."""
     return f"={title}", f"~{plain_title(title)}", f"?{key(title)}"
-
-
-def _words(passage: Passage) -> list[str]:
-    return analyzer().analyze(f"{passage.title}\n{passage.text}")
 
 
 def _passage(kept: bytes) -> _Found:

@@ -267,7 +267,12 @@ def keep_beside(run: FolderRun, engine: RecordedEngine, judge: object) -> None:
             _keep_stated(run, form, rows)
         people = [
             Verdict(
-                g.id, g.question, PEOPLE, label="S" if row.human else "NS", raw=_cast(row.votes)
+                g.id,
+                g.question,
+                PEOPLE,
+                label="S" if row.human else "NS",
+                raw="".join("?" if math.isnan(vote) else f"{vote:.0f}" for vote in row.votes)
+                or None,  # a sign for each person: 1 right, 0 wrong, ? none
             )
             for g, row in rows
             if row.human is not None
@@ -281,11 +286,6 @@ def keep_beside(run: FolderRun, engine: RecordedEngine, judge: object) -> None:
                         f"not used here; pass --judge {PEOPLE} to use them"
                     ]
                 )
-
-
-def _cast(votes: Sequence[float]) -> str | None:
-    """Return votes of several people, a sign each: 1 right, 0 wrong, ? none."""
-    return "".join("?" if math.isnan(vote) else f"{vote:.0f}" for vote in votes) or None
 
 
 def _keep_stated(run: FolderRun, form: str, rows: Sequence[tuple[Generation, AnswerRow]]) -> None:

@@ -7,6 +7,7 @@ could not read, or that is longer than it reads, has a problem instead.
 
 from __future__ import annotations
 
+import logging
 import math
 import random
 from collections import Counter
@@ -85,12 +86,15 @@ def graders(
         kept = stack.enter_context(Cache(cache))
         models = FurtherModels(kept, meter, JudgeOptions(judge_price=price))
         stack.callback(models.close)
-        grader = _blind(BlindGrader(models.open(rest)))
+        asker = models.open(rest)
+        stack.callback(_tell_others, asker)
+        grader = _blind(BlindGrader(asker))
     elif kind == "llm" and rest:
         kept = stack.enter_context(Cache(cache))
         options = JudgeOptions(judge_price=price, judge_anyway=True)
         opened = open_judge(rest, options, cache=kept, meter=meter)
         stack.callback(opened.close)
+        stack.callback(_tell_others, opened.engine)
         grader = _judge(opened.judge)
     else:
         raise InputError(
@@ -98,6 +102,12 @@ def graders(
             f"llm:MODEL, llm_blind:MODEL, or file:NAME for a column of verdicts ({VERDICT})"
         )
     return {chosen: grader, **offline}
+
+
+def _tell_others(grader: object) -> None:
+    """Tell which replies of a model that grades another address gave."""
+    for caution in getattr(grader, "cautions", ()):
+        logging.getLogger(__name__).warning("! %s", caution)  # printed, unless a program logs
 
 
 def check_recorded_verdict(chosen: str, rows: Sequence[AnswerRow]) -> None:
