@@ -232,6 +232,8 @@ def test_nobody_answers() -> None:
         check(ScriptedEngine(lambda _: Generation(Request(()), problem="failed: dead")))
     with pytest.raises(InputError, match="context"):
         check(ScriptedEngine({}, context=5))
+    with pytest.raises(InputError, match="scripted gave a Generation without a text, or whose"):
+        check(ScriptedEngine(lambda _: Generation(Request(()), text=None)))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="expected 'builtin'"):
         check("nonsense")
 

@@ -28,6 +28,7 @@ from sayso.report.notebook import Plotted, data_frame, html_table, short_repr
 from sayso.report.number_tables import grid, render_table
 from sayso.report.numbers import p_text
 from sayso.report.terminal import say
+from sayso.runs.asking import checked_reply
 from sayso.runs.costs import add, dollars, known_price
 
 Answer = Literal["yes", "no", "cannot tell"]
@@ -235,7 +236,7 @@ class CheckQuestioner:
         replies: dict[int, Generation] = {}
         for index, reply in self.engine.complete(iter(requests)):
             if index not in replies:
-                replies[index] = reply
+                replies[index] = checked_reply(reply, self.engine.name)
                 self.progress.advance(STAGE, reply, self._pay(reply))
         answers = [
             replies.get(index, Generation(request, problem="failed: no answer"))
@@ -645,18 +646,14 @@ def distribution(drawn: DrawnReplies) -> ModelFinding:
         f"further draws {test.new} were others, {test.expected:.1f} expected (p: {p_text(test.p)})"
     )
     if drawn.more and test.p < SURE:
+        most = max(_kinds([*rs, *drawn.more.get(text, ())]) for text, rs in drawn.warm.items())
         return ModelFinding(
             WHOLE, "no", seen,
-            f"truncated: as by top_k={_about(drawn)} or top_p={test.mass:.2g}; draws too alike",
+            f"truncated: as by top_k={most} or top_p={test.mass:.2g}; draws too alike",
         )  # fmt: skip
     if drawn.tempering.moves is not False:
         return ModelFinding(WHOLE, "cannot tell", seen, "log-probs may be of what truncation left")
     return ModelFinding(WHOLE, "yes", seen, f"a cut below {test.smallest:.0%} would not show")
-
-
-def _about(drawn: DrawnReplies) -> int:
-    """The most first tokens of one question that were ever drawn."""
-    return max(_kinds([*rs, *drawn.more.get(text, ())]) for text, rs in drawn.warm.items())
 
 
 def _without_logprobs(drawn: DrawnReplies) -> ModelFinding:

@@ -294,7 +294,7 @@ class CachedEngine(EngineWrapper):
                     open_.discard(index)
                     key, kind, room = fed[index]
                     request = todo[at + index][1]
-                    replies[key] = reply = self.room.marked(self._checked(reply), room)
+                    replies[key] = reply = self.room.marked(checked_reply(reply, self.name), room)
                     if getattr(self.engine, "whole", True):
                         self._keep(replies)
                         replies.clear()
@@ -319,17 +319,6 @@ class CachedEngine(EngineWrapper):
             todo[at:at] = again
             if not fed:
                 raise self.meter.stop([self._kind(request) for _, request in todo[at:]])
-
-    def _checked(self, reply: object) -> Generation:
-        """Return what an engine, maybe a user's, gave as an answer. Raises InputError if none."""
-        if isinstance(reply, Generation) and isinstance(reply.text, str):
-            arrays = [getattr(reply, name) for name in _OF_TOKENS[:4]]
-            if len({len(values) for values in arrays if values is not None}) < 2:
-                return reply
-        raise InputError(
-            f"the engine {self.name} gave a {type(reply).__name__} without a text, or whose "
-            f"{', '.join(_OF_TOKENS[:4])} are not of as many tokens; {EXPLAINED}"
-        )
 
     def _first(self, todo: Sequence[tuple[bytes, Request]]) -> list[tuple[bytes, Request]]:
         """Return requests with those before all that tell the room for thoughts: greedy ones."""
@@ -539,6 +528,18 @@ _OF_TOKENS = (
     *("token_ids", "offsets", "logprobs", "entropies", "margins", "self_certainty", "renyi"),
     *("alternatives", "logprob_kind"),
 )
+
+
+def checked_reply(reply: object, name: str) -> Generation:
+    """Return what an engine, maybe a user's, gave as an answer. Raises InputError if it is none."""
+    if isinstance(reply, Generation) and isinstance(reply.text, str):
+        arrays = [getattr(reply, array) for array in _OF_TOKENS[:4]]
+        if len({len(values) for values in arrays if values is not None}) < 2:
+            return reply
+    raise InputError(
+        f"the engine {name} gave a {type(reply).__name__} without a text, or whose "
+        f"{', '.join(_OF_TOKENS[:4])} are not of as many tokens; {EXPLAINED}"
+    )
 
 
 def _bound(
