@@ -331,7 +331,9 @@ def answer_row(
         )
     if answer.answer is not None and is_blank(answer.answer):
         problems.append("the answer is empty")
-    if answer.answer is None and not answer.samples and not any(map(_about_texts, problems)):
+    ends = "samples are not texts"
+    told = any(p.startswith(("answer", "samples")) or p.endswith(ends) for p in problems)
+    if answer.answer is None and not answer.samples and not told:
         failed = row.get("error")
         problems.append(f"failed: {reason_in(failed)}" if failed else NO_TEXT)
     return msgspec.structs.replace(answer, problems=tuple(problems)) if problems else answer
@@ -347,11 +349,6 @@ def _of_the_same_tokens(answer: AnswerRow, problems: list[str]) -> AnswerRow:
             problems.append(f"{len(values)} {name} for {len(logprobs)} token_logprobs: left out")
             answer = msgspec.structs.replace(answer, **{ours: None})
     return answer
-
-
-def _about_texts(problem: str) -> bool:
-    """Whether a problem is about the answer or the samples already."""
-    return problem.startswith(("answer", "samples")) or problem.endswith("samples are not texts")
 
 
 def _cell(name: str, value: object, problems: list[str]) -> object:

@@ -386,7 +386,10 @@ def power(
         while risk_p(k + missed, most + 1 + missed, alpha) <= delta:
             most += 1
         if most >= 0:
-            total += _binomial_share(k, units, share) * (1 - _above(k, most, risk))
+            above = (
+                0.0 if most >= k else beta_cdf(risk, most + 1, k - most)
+            )  # P(Bin(k, risk) > most)
+            total += _binomial_share(k, units, share) * (1 - above)
     return total
 
 
@@ -395,8 +398,3 @@ def _binomial_share(k: int, units: int, share: float) -> float:
         return float(k == units)
     logs = math.lgamma(units + 1) - math.lgamma(k + 1) - math.lgamma(units - k + 1)
     return math.exp(logs + k * math.log(share) + (units - k) * math.log1p(-share))
-
-
-def _above(k: int, most: int, risk: float) -> float:
-    """Return P(Bin(k, risk) > most)."""
-    return 0.0 if most >= k else beta_cdf(risk, most + 1, k - most)

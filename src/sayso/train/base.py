@@ -103,10 +103,9 @@ def open_base_run(
     needed where it cannot be repeated from its manifest (an engine from Python, a moved file).
     """
     if (Path(run) / FILE).is_file():
-        raise InputError(
-            f"{run} is a training, started from {_named(read_training(run).base_run)}: name that "
-            "run"
-        )
+        base = read_training(run).base_run
+        named = shlex.quote(line(base)) if base else "a run it does not name"
+        raise InputError(f"{run} is a training, started from {named}: name that run")
     job, manifest, chosen = load_run(run)
     if manifest.protocols != ("uncle",):
         raise InputError(
@@ -147,10 +146,6 @@ def open_base_run(
         Path(run), manifest, settings, model or manifest.model, where, judge or manifest.judge,
         folder,
     )  # fmt: skip
-
-
-def _named(run: str) -> str:
-    return shlex.quote(line(str(run))) if run else "a run it does not name"
 
 
 def check_still(base: Base, progress: Progress | None = None) -> None:

@@ -113,17 +113,13 @@ def place_names(dots: Sequence[Row], scale: tuple[float, float], room: float) ->
     for dot, (x, y) in zip(dots, places, strict=True):
         size = LETTER * len(dot["text"])
         for left, start in ((False, x + BESIDE), (True, x - BESIDE - size)):
-            box = (start, start + size, y)
-            if start >= 0 and start + size <= room and not any(_meet(box, one) for one in taken):
-                taken.append(box)
+            end = start + size
+            meets = (one[0] < end and start < one[1] and abs(one[2] - y) < LINE for one in taken)
+            if start >= 0 and end <= room and not any(meets):
+                taken.append((start, end, y))
                 found.append({**dot, "left": left})
                 break
     return found
-
-
-def _meet(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
-    """Tell whether two lines of text (left, right, height) lie over each other."""
-    return one[0] < other[1] and other[0] < one[1] and abs(one[2] - other[2]) < LINE
 
 
 # ---- the layouts of a study
