@@ -386,10 +386,10 @@ def power(
         while risk_p(k + missed, most + 1 + missed, alpha) <= delta:
             most += 1
         if most >= 0:
-            above = (
+            more = (
                 0.0 if most >= k else beta_cdf(risk, most + 1, k - most)
             )  # P(Bin(k, risk) > most)
-            total += _binomial_share(k, units, share) * (1 - above)
+            total += _binomial_share(k, units, share) * (1 - more)
     return total
 
 
