@@ -245,7 +245,13 @@ def better_direction(assertion: Assertion, metric: Metric) -> tuple[Operator, fl
     Raises InputError for a number of which neither more nor less is better, and for a size that may
     be of another unit: a share of a number whose scale has no ends, a bare whole number.
     """
+    percent = assertion.text.endswith("%")
     if assertion.comparing == "value":
+        if percent and metric.notation == "count":
+            raise InputError(
+                f"assertion {line(assertion.text, 100)!r}: {metric.name} is a count, of which a "
+                f"percentage says nothing; did you mean {100 * assertion.limit:g}?"
+            )
         return assertion.op, assertion.limit
     if metric.higher is None:
         raise InputError(
@@ -253,7 +259,6 @@ def better_direction(assertion: Assertion, metric: Metric) -> tuple[Operator, fl
             "better; write which difference is wanted, new minus base, with >= or <="
         )
     endless = metric.limits is None or not all(map(math.isfinite, metric.limits))
-    percent = assertion.text.endswith("%")
     whole = assertion.limit >= 1 and "." not in assertion.text.rpartition(" ")[2]
     if endless and assertion.limit and (metric.notation == "plain" if percent else whole):
         raise InputError(

@@ -139,8 +139,11 @@ def _left_out(watching: Watching) -> list[str]:
 
 
 def bad_sentences(watching: Watching) -> list[str]:
-    """Return how many lines and values could not be read, with the first of each."""
+    """Return how many answers, lines and values could not be read, with the first of each."""
     state, texts = watching.state, []
+    if state.unread:
+        counts = ", ".join(f"{count:,} {why}" for why, count in state.unread.items())
+        texts.append(f"answers that could not be read, and are in no rate of words: {counts}")
     if state.bad_lines:
         texts.append(
             f"{state.bad_lines:,} of {state.lines:,} lines could not be used; the first: "

@@ -236,6 +236,8 @@ class AnswerReader:
                 return Seen({}, "missing", tuple(bad))
             verdict = judge_rules(row.question, NO_VALUE, row.answer)
             stance, unread = verdict.stance, verdict.problem
+            if stance == "omitted":  # nothing was said: neither declined nor stated
+                stance, unread = None, "empty"
             self._forget(len(row.question) + len(row.answer))
         score = own.score if own.score is not None else self._score_of(row)
         right = own.right if own.right is not None else row.human
