@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import NoReturn
 
@@ -406,8 +407,19 @@ def test_items_without_a_label_stand_beside_the_numbers(
         for number, item in enumerate(places):
             store.withdraw(item, "A", f"back {number}")
         skipped = sum(bool(one.skipped) for one in store.labels())
+        said = {one.item for one in store.labels() if one.verdict.content and not one.skipped}
         cannot = sum(one.verdict.content is None and not one.skipped for one in store.labels())
+        every = store.places(drawn)
+        asked = [every[at] for at in store.assigned(drawn, "A")]
     numbers = sayso.correct(run)
+    sizes, of = (Counter(place.stratum for place in some) for some in (every, asked))
+    stand_for = sum(sizes[one.stratum] / of[one.stratum] for one in asked if one.item not in said)
+    assert [one.untold for one in numbers] == pytest.approx([stand_for] * len(numbers))
+    assert stand_for > 1.3 * (skipped + 3 + cannot)
+    accuracy = next(one for one in numbers if one.raw.name == "accuracy")
+    value = accuracy.corrected.value or 0
+    (asserted,) = sayso.check_assertions(run, "accuracy[short] >= .3")
+    assert f"between {value * (1 - stand_for / 120):.3g}" in asserted.reason
     left_out = {(one.skipped, one.passed_over, one.cannot_tell) for one in numbers}
     assert left_out == {(skipped, 3, cannot)}
     assert cannot > 3

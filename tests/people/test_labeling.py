@@ -290,14 +290,14 @@ def test_a_sheet_is_blind_and_its_labels_come_back(
         assert execute(["label", str(copy), "--import", str(export)]) == 0
         assert f"8 labels, {new} of them new" in capsys.readouterr().err
         with LabelStore.open(copy) as store:
-            assert store.left_out("short") == (1, 1)
+            assert [*map(len, store.left_out("short"))] == [1, 1]
             passed = next(one for one in store.labels() if one.skipped == "passed over")
     said = verdict_of_person(passed.item, "Ada", {"stance": "hedged"})
     with LabelStore.open(copy) as store:
         early = msgspec.structs.replace(passed, verdict=said, skipped="", time="2026-01-01")
         assert merge_labels(store, [early]) == (1, 0)
         assert merge_labels(store, [passed]) == (0, 0)
-        assert store.left_out("short") == (1, 0)
+        assert [*map(len, store.left_out("short"))] == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_items_that_were_passed_over_are_counted(tmp_path: Path) -> None:
         store.put_design(drawn, places)
         store.assign(drawn, "Ada", 6)
         store.assign(drawn, "Bo", 6)
-        assert store.left_out("short") == (0, 0)
+        assert [*map(len, store.left_out("short"))] == [0, 0]
         # Ada leaves out 0, 1 and 4, and skips 3; she stops at 5
         for number in (2, 5):
             store.add(label(number, design="d1"))
@@ -191,12 +191,12 @@ def test_items_that_were_passed_over_are_counted(tmp_path: Path) -> None:
             label(3, design="d1"), skipped="hard", verdict=Verdict("g3", "q3", "person:Ada")
         )
         store.add(skipped)
-        assert store.left_out("short") == (1, 3)
+        assert [*map(len, store.left_out("short"))] == [1, 3]
         # what Bo labels of it is labeled, and he stops at the first of his own items
         store.add(label(0, annotator="Bo", design="d1"))
         store.add(label(1, annotator="Bo", design="d1"))
-        assert store.left_out("short") == (1, 1)
-        assert store.left_out("long") == (0, 0)
+        assert [*map(len, store.left_out("short"))] == [1, 1]
+        assert [*map(len, store.left_out("long"))] == [0, 0]
 
 
 def test_everybody_gets_the_shared_items_and_others_of_their_own(tmp_path: Path) -> None:

@@ -431,7 +431,7 @@ def _with_left_out(number: Estimate, own: Sequence[CorrectedNumber]) -> Estimate
     left = sum(one.skipped + one.passed_over + one.cannot_tell for one in own)
     if len(own) > 1 or not own[0].raw.denominator:
         return msgspec.structs.replace(number, missing=left, bound_low=None, bound_high=None)
-    part = left / max(1, left + own[0].labels)
+    part = min(1.0, own[0].untold / own[0].raw.denominator)
     low = (number.value or 0.0) * (1 - part)
     return msgspec.structs.replace(number, missing=left, bound_low=low, bound_high=low + part)
 

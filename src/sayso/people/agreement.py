@@ -385,7 +385,7 @@ def agreement(
         )
     with LabelStore.read(folder) as store:
         tables = labeled_tables(source, store, labels)
-        passed = [store.left_out(table.stage)[1] for table in tables]
+        passed = [len(store.left_out(table.stage)[1]) for table in tables]
     if not tables:
         raise InputError(
             f"{folder}: its labels are all skipped items; label some: sayso label "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from shlex import quote
@@ -58,6 +58,8 @@ class StageLabels(NamedTuple):
     elsewhere: int
     #: items without a verdict of people: skipped, passed over, and those of which they cannot tell
     left_out: tuple[int, int, int]
+    #: how many judged answers these stand for
+    untold: float
     #: why they are no random sample of this run's answers; "" where nothing says so
     unlike: str
 
@@ -219,6 +221,7 @@ def _beside(raw: Estimate, number: Corrected, used: StageLabels, plan: Protocol)
         skipped=used.left_out[0],
         passed_over=used.left_out[1],
         cannot_tell=used.left_out[2],
+        untold=used.untold,
         effect=None if number.effect is None else named(number.effect, "corrected"),
         freedom=number.freedom,
         halved_by=_halved_by(msgspec.structs.replace(number, corrected=corrected), raw),
@@ -288,15 +291,37 @@ def labels_of_run(run: Path) -> UsedLabels:
         there = {(one.target, one.asked) for one in judged}
         of_pair = {i: pair_of(i.target)[0] for i in by_item if i.kind == "pair"}  # its assertion
         lost = {i for i in by_item if (of_pair.get(i, i.target), i.asked) not in there}
+        unsaid = [place for place, verdict in verdicts[stage].items() if cannot_tell(verdict)]
+        skipped, passed = left_out[stage]
+        left = [*unsaid, *((one.target, one.asked) for one in skipped | passed)]
         stages[stage] = StageLabels(
             annotators=tuple(sorted({label.annotator for label in some})),
             undrawn=len(every[stage]) - len(some),
             drawn=bool(drawn[stage]),
             elsewhere=len(lost | {one.item for one in gone if one.stage == stage}),
-            left_out=(*left_out[stage], sum(map(cannot_tell, verdicts[stage].values()))),
+            left_out=(len(skipped), len(passed), len(unsaid)),
+            untold=_answers_of(left, verdicts[stage], chances[stage], strata[stage] or {}, there),
             unlike=unlike[stage],
         )
     return UsedLabels(PeopleLabels(verdicts, chances, strata), stages)
+
+
+def _answers_of(
+    left: Sequence[Place],
+    labeled: Collection[Place],
+    chances: Mapping[Place, float],
+    strata: Mapping[Place, str],
+    judged: Collection[Place],
+) -> float:
+    """Return how many judged answers the items stand for of which people did not say.
+
+    In a stratum each drawn item stands for as many; elsewhere for no more than the least probable.
+    """
+    drawn = {*labeled, *left}
+    sizes, reached = Counter(strata.values()), Counter(strata.get(place) for place in drawn)
+    other = 1 / min(chances.values()) if chances else len(judged) / max(1, len(drawn))
+    of = (strata.get(place) for place in left)
+    return sum(other if one is None else sizes[one] / reached[one] for one in of)
 
 
 def unlike_run(

@@ -489,15 +489,15 @@ class LabelStore:
             ).fetchall()
         return [str(name) for (name,) in rows]
 
-    def left_out(self, stage: str) -> tuple[int, int]:
-        """Return how many items of a stage have no label: skipped by people, and passed over.
+    def left_out(self, stage: str) -> tuple[set[LabeledItem], set[LabeledItem]]:
+        """Return the items of a stage that have no label: skipped by people, and passed over.
 
         Whoever leaves out hard items labels no random sample.
         """
         said = [one for one in (*self._current(), *self.passed_over()) if one.stage == stage]
         labeled = {one.item for one in said if not one.skipped}
         skipped = {one.item for one in said if one.skipped not in ("", PASSED)} - labeled
-        return len(skipped), len({one.item for one in said} - labeled - skipped)
+        return skipped, {one.item for one in said} - labeled - skipped
 
     def passed_over(self) -> list[PersonLabel]:
         """Return the items that nobody labeled or skipped and whose annotator went on to a later.
