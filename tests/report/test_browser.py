@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from sayso.report import write
+from sayso.report.number_tables import NumberTable
+from sayso.report.page import environment
+from support.browsers import opened
 from support.report_folders import make_run
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -144,6 +148,30 @@ def test_a_table_that_goes_on_shows_it_at_its_edge(
     wide[0].evaluate("e => { e.scrollLeft = 120 }")
     assert name.bounding_box() == before
     context.close()
+
+
+def test_numbers_of_a_narrow_table_stay_with_their_row_and_column(
+    browser: sync_api.Browser, tmp_path: Path
+) -> None:
+    named = [NumberTable("", "c", labels, ("first", "second"), [(("row",), ("1", "2"))])
+             for labels in (("score",), ("",))]  # fmt: skip
+    long = NumberTable("", "c", ("fact", "form"), tuple("abcdefghi"),
+                       [(("a fact", "short"), ("0.123 [0.1, 0.2]",) * 9)])  # fmt: skip
+    macros = environment().get_template("macros.html.j2").module
+    style = resources.files("sayso.report").joinpath("static", "report.css").read_text()
+    body = "".join(macros.table(one) for one in (*named, long))
+    (tmp_path / "report.html").write_text(f"<meta charset=utf-8><style>{style}</style>{body}")
+    page = opened(browser, tmp_path, viewport={"width": 390, "height": 844})
+    for stacked in page.locator(".stack").all():
+        left = "all => all.map(one => one.getBoundingClientRect().left)"
+        heads = stacked.locator("thead tr > :visible")
+        assert heads.all_inner_texts() == ["first", "second"]
+        assert heads.evaluate_all(left) == stacked.locator("td:visible").evaluate_all(left)
+    scrolled = page.locator(".scroll").last
+    scrolled.evaluate("one => { one.scrollLeft = 250 }")
+    box = scrolled.locator("tbody th").first.bounding_box()
+    top = "at => document.elementFromPoint(at.x + 9, at.y + 9).textContent"
+    assert page.evaluate(top, box) == "a fact"
 
 
 @pytest.mark.slow
