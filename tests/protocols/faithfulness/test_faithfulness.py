@@ -186,6 +186,10 @@ def test_a_paragraphs_facts_are_joined_by_question(runs: dict[str, Result]) -> N
     assert (left.value, left.n) == (ENTITIES, len(WORLD))
     skill = get(found, "skill", "vanilla", "long")
     assert skill.n == 2 * ENTITIES
+    right = get(found, "accuracy", "vanilla", "long")  # an omitted fact is not right, as in UNCLE
+    assert (right.numerator, right.denominator) == (2 * ENTITIES, len(WORLD))
+    punting = get(found, "punting", "vanilla", "long")
+    assert (punting.n, punting.missing) == (2 * ENTITIES, 0)
     told = {f.question for f in WORLD if f.aspect not in ("instrument", "guardian")}
     expected = sum(sure(BY_QUESTION[q]) for q in told) / len(told)
     assert get(found, "mean_confidence", "vanilla", "long").value == pytest.approx(

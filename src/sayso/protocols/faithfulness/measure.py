@@ -474,7 +474,7 @@ def answer_shares(one: AskedMethod) -> Iterator[Declared]:
     punted = np.where(np.isnan(each.d) & ~each.punted, np.nan, each.punted)  # NaN: not read
     why, rows = "no answer has a verdict", _rows(each)
     yield _mean_of(one, "accuracy", why, rows, each.right)
-    yield _mean_of(one, "punting", why, rows, punted)
+    yield _mean_of(one, "punting", why, rows, punted, every.lost["omitted"])
     judged, least = one.used.take(~np.isnan(one.used.right)), one.settings.high - 1e-12
     sure, firm, right = judged.c >= least, judged.d >= least, judged.right == 1
     why, rows = "no claim has decisiveness, confidence and a verdict", _rows(judged)
@@ -482,10 +482,15 @@ def answer_shares(one: AskedMethod) -> Iterator[Declared]:
     yield _mean_of(one, "known_unsaid", why, rows, 1.0 * (~sure & firm))
 
 
-def _mean_of(one: AskedMethod, name: str, why: str, rows: Rows, values: NDArray[Any]) -> Declared:
-    """Return a mean of values (n,), NaN where nobody read the row; ``why``: none was read."""
+def _mean_of(
+    one: AskedMethod, name: str, why: str, rows: Rows, values: NDArray[Any], aside: int = 0
+) -> Declared:
+    """Return a mean of values (n,), NaN where nobody read the row; ``why``: none was read.
+
+    ``aside`` of the rows without a value lack nothing: they are none of those that are asked about.
+    """
     of = Counted(rows, Weighted(_average, partial(_own_mean, name, why)), [values])
-    return one.number(name, of, lost=int(np.isnan(values).sum()))
+    return one.number(name, of, lost=int(np.isnan(values).sum()) - aside)
 
 
 def _own_mean(

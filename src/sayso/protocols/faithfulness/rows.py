@@ -1,8 +1,8 @@
 """The rows of a faithfulness run: one for each assertion of a method's answers in a form.
 
 Answers, decisiveness and comparisons with the draws are joined by ids, never by order. A row
-without decisiveness (a punt) or without enough answered draws has NaN there and enters no mean;
-everything that is left out is counted.
+without decisiveness (a punt, an omitted fact) or without enough answered draws has NaN there and
+enters no mean of claims, but how often a model is right; everything that is left out is counted.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class AnswerRows(NamedTuple):
 
 
 class AssertionRow(NamedTuple):
-    """One assertion, one punted answer, or one answer whose wording nobody could read (no d)."""
+    """One assertion, or (no d) a punted answer, an omitted fact, or wording that is not read."""
 
     d: float
     j: float
@@ -253,7 +253,6 @@ def _rows(
             for v in verdicts:
                 if v.label == "omitted":
                     lost[method]["omitted"] += 1
-                    continue
                 j, k, unread = draw_agreement(letters.get((v.target, question), ""), settings)
                 if v.problem is not None:
                     lost[method][f"wording {v.problem}"] += 1
