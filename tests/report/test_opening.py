@@ -134,7 +134,10 @@ def test_whether_a_model_sounds_as_sure_as_it_is() -> None:
     few = wording((0.975, None), (0.55, (0.46, 0.64)), None, n=5)
     assert "too few claims (5)" in few
     assert "it sounds less sure" in wording((0.3, (0.2, 0.4)), (0.9, (0.8, 0.95)), None)
-    # intervals that meet, or a gap that nobody would hear, claim nothing
+    # intervals that meet are no equality: an end may lie far from the other mean's
+    wide = wording((0.98, (0.94, 1.0)), (0.55, (0.03, 0.98)), None)
+    assert "too few entities to say whether it sounds as sure as it is: its words sound" in wide
+    # nor are they, or a gap that nobody would hear, a difference
     about = wording((0.8, (0.7, 0.9)), (0.7, (0.6, 0.8)), (-0.1, 0.2))
     assert "it sounds on average about as sure as it is" in about
     assert about.endswith("too few claims to tell whether its words show which answers are shaky.")

@@ -87,7 +87,8 @@ def plain_sentence(results: FaithfulnessResults) -> str:
     """Say in one sentence whether the model sounds as sure as it is, asked in which way.
 
     Of the plain question, and of short answers where there are any. The model sounds surer (or
-    less sure) than it is where the intervals of both means lie apart.
+    less sure) than it is where the intervals of both means lie apart, and about as sure only where
+    both are narrow.
     """
     form = _plain_form(results)
     if not form:
@@ -106,6 +107,8 @@ def plain_sentence(results: FaithfulnessResults) -> str:
 VISIBLE, ENOUGH = 0.05, 10
 #: an interval that holds both 0 and this skill leaves open whether words follow confidence
 OPEN = 0.1
+#: intervals of both means that meet say nothing if their ends lie farther apart than this
+FAR = 0.33
 
 
 def _sounds(words: Estimate, agreed: Estimate, skill: Estimate) -> str:
@@ -127,6 +130,8 @@ def _sounds(words: Estimate, agreed: Estimate, skill: Estimate) -> str:
         return f"it sounds surer than it is: {both}"
     if said[1] < held[0] and gap < -VISIBLE:
         return f"it sounds less sure than it is: {both}"
+    if max(said[1] - held[0], held[1] - said[0]) > FAR:
+        return f"there are too few entities to say whether it sounds as sure as it is: {both}"
     return f"it sounds on average about as sure as it is: {both}{_shows(skill)}"
 
 
