@@ -109,6 +109,7 @@ def test_values_on_the_end_of_their_range_are_not_sure() -> None:
         pair = rank_jointly(resample_jointly([[right], [wrong]])).pairs[0]
         assert pair.difference == -1
         assert pair.clear is clear
+        assert -1 <= (pair.low or 0) < (pair.high or 0)  # two shares lie at most 1 apart
     (one,) = joint_means(resample_jointly([[number(np.ones(9))]]), "x")
     assert (one.value, one.low) == (1.0, None)
 

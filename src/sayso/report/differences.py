@@ -150,7 +150,7 @@ def in_one_phrase(texts: Sequence[str]) -> str:
 # ---- the sheet
 
 #: by which rule a number is better or worse
-RULE = "Better or worse: the paired interval excludes 0. sayso study can be stricter."
+RULE = "Better or worse: the paired interval excludes 0. sayso study may find otherwise."
 #: differences besides those of headline numbers that are printed: fewer where more else is said
 MOST_OTHERS, FEWEST_OTHERS = 8, 2
 
