@@ -75,8 +75,11 @@ def test_what_the_judge_did_stands_in_words(number: CorrectedNumber, words: str)
 def test_sentences_say_who_labeled_and_which_numbers_moved() -> None:
     people, moved = corrected_sentences([one(), one(0.31)])
     assert "anna and ben labeled up to 100 of the 300 judged answers" in people
-    assert moved.startswith("The judge's errors moved 1 of 2 numbers")
-    assert "moved 0 of 1 numbers" in corrected_sentences([one(0.31)])[1]
+    assert moved.startswith("The judge's errors moved 1 of the 2 corrected numbers in this table")
+    assert "moved 0 of the 1 corrected numbers" in corrected_sentences([one(0.31)])[1]
+    # every row that says what the judge did counts, also "no different" without an interval
+    same = msgspec.structs.replace(one(0.32, 0.32), effect=Estimate("J", SHORT, 0.0))
+    assert "moved 1 of the 2 corrected" in corrected_sentences([one(), same, one(None)])[1]
     assert len(corrected_sentences([one(0.31, half=None)])) == 1  # no interval, no claim
 
 

@@ -100,7 +100,7 @@ def corrected_table(numbers: Sequence[CorrectedNumber], words: Words) -> NumberT
         "judge made it": judge_effect,
     }
     if unlabeled_notes(numbers):
-        columns["unlabeled"] = lambda one: f"{sum(getattr(one, of) for of, _ in UNLABELED):,}"
+        columns["skipped"] = lambda one: f"{sum(getattr(one, of) for of, _ in UNLABELED):,}"
     rows = {
         (words.metrics.named(one.raw.name).titled, words.of(one.raw.where)): one for one in numbers
     }
@@ -120,11 +120,11 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
         "Their intervals contain the errors of both, those of the raw numbers only the draw of "
         "questions and answers."
     ]
-    known = [one for one in numbers if one.effect is not None and one.effect.low is not None]
-    if known:
+    if told := [e for e in map(judge_effect, numbers) if e not in (DASH, "unknown")]:
+        moved = sum(e != NO_EFFECT and not e.startswith("(") for e in told)
         texts.append(
-            f"The judge's errors moved {sum(map(_is_clear, known))} of {len(known)} numbers by "
-            "more than the draw of labels explains."
+            f"The judge's errors moved {moved} of the {len(told)} corrected numbers in this table "
+            "by more than the draw of labels explains."
         )
     for of, what in (
         ("undrawn", "labels, because nobody knows how their answers were drawn."),
