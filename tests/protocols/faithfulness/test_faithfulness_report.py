@@ -70,12 +70,20 @@ def test_missing_readings_are_told_in_words() -> None:
         Estimate("left_out", where + slice_of(reason=reason), number, n=50)
         for reason, number in (("pairs unread", 7.0), ("wording unread", 3.0), ("omitted", 4.0))
     ]
-    assert cautions([lost, *why]) == [
-        "Some claims are left out of every mean (7 could not be compared with the draws, 3 have a "
-        f"wording that could not be read): Short answers, Granularity 10 of 50. {ends}"
+    few = [  # counted, as in the table of what is left out, and too few to be named
+        Estimate("mean_decisiveness", WHERE, 0.5, n=96, missing=4),
+        Estimate("left_out", WHERE + slice_of(reason="pairs unread"), 4.0, n=100),
     ]
+    assert cautions([lost, *few, *why]) == [
+        "Some claims are left out of every mean (11 could not be compared with the draws, 3 have a "
+        "wording that could not be read). More than 5 % are left out in: Short answers, "
+        f"Granularity 10 of 50. {ends}"
+    ]
+    assert cautions(few) == []
     (one,) = cautions([Estimate("mean_decisiveness", where, 0.5, n=4, missing=1)])
-    assert "left out of every mean: Short answers, Granularity 1 of 5. If" in one
+    assert (
+        "out of every mean. More than 5 % are left out in: Short answers, Granularity 1 of" in one
+    )
 
 
 def test_thin_bins_are_told_beside_the_numbers() -> None:

@@ -257,20 +257,17 @@ def unread_methods(estimates: Iterable[Estimate]) -> list[str]:
     every, lacking, reasons = list(estimates), list[str](), Counter[str]()
     for e in every:
         whole = e.name == "mean_decisiveness" and {key for key, _ in e.where} <= {"form", "method"}
-        if not whole or e.missing <= 0.05 * (e.missing + e.n):
-            continue
-        for lost in every:
-            if lost.name == "left_out" and set(e.where) <= set(lost.where):
-                reason = part_of(lost.where, "reason")
-                reasons[LOST.get(reason, LOST["wording"])] += int(lost.value or 0)
-        lacking.append(f"{_in_words(e.where)} {e.missing:,} of {e.missing + e.n:,}")
+        if e.name == "left_out":
+            reasons[LOST.get(part_of(e.where, "reason"), LOST["wording"])] += int(e.value or 0)
+        if whole and e.missing > 0.05 * (e.missing + e.n):
+            lacking.append(f"{_in_words(e.where)} {e.missing:,} of {e.missing + e.n:,}")
     if not lacking:
         return []
     del reasons[""]
     why = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
     return [
-        f"Some claims are left out of every mean{f' ({why})' if why else ''}: "
-        f"{'; '.join(lacking)}. If these are the hedged ones, the words seem surer than they are."
+        f"Some claims are left out of every mean{f' ({why})' if why else ''}. More than 5 % are left "
+        f"out in: {'; '.join(lacking)}. If these are the hedged ones, the words seem surer than they are."
     ]
 
 
