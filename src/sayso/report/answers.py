@@ -311,12 +311,12 @@ def golds_text(question: Question | None) -> str:
 
 
 def gold_text(gold: Gold) -> str:
-    """Write one true value: a Wikidata time only as far as it is meant."""
+    """Write one true value: a Wikidata time only as far as it is meant, as the judge reads it."""
     value = line(gold.value, 120)
     stamp = TIMESTAMP.fullmatch(value) if gold.kind == "date" else None
     if stamp is not None:  # others are in words already, as far as they are meant
-        known = {"year": 1, "month": 2}.get(gold.precision or "", 3)
-        value = "-".join(stamp.groups()[:known])
+        meant = gold.precision or ("year" if value.endswith("-01-01T00:00:00Z") else "day")
+        value = "-".join(stamp.groups()[: {"year": 1, "month": 2}.get(meant, 3)])
     return f"{value} {line(gold.unit, 30)}" if gold.unit else value
 
 
