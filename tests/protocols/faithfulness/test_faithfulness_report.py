@@ -172,6 +172,39 @@ def test_bins_of_few_claims_are_left_out_and_points_stand_at_their_mean_confiden
     ]  # fmt: skip
 
 
+def test_a_method_has_one_mark_in_every_chart() -> None:
+    """Its short answers lack the first method's bins, and its paragraphs do not."""
+    held = [("short", "uncle"), ("long", "vanilla"), ("long", "uncle")]
+    rows = []
+    for form, method in [("short", "vanilla"), *held]:
+        rows.append(Estimate("skill", slice_of(form=form, method=method), 0.1, low=0, high=0.2))
+    for form, method in held:
+        where = slice_of(form=form, method=method, bin="0.1-0.2")
+        of = (f"bin_{name}" for name in ("decisiveness", "confidence"))
+        rows += [Estimate(name, where, 0.15, n=7) for name in of]
+    short, long = (one.make(860) for one in report.bin_charts(FaithfulnessResults(rows)))
+    assert short is not None
+    assert long is not None
+    marks = [
+        {
+            channel: dict(zip(scale["domain"], scale["range"], strict=True))["UNCLE"]
+            for layer in chart.to_dict()["layer"]
+            for channel in ("color", "shape")
+            if (scale := layer["encoding"].get(channel, {}).get("scale"))
+        }
+        for chart in (short, long)
+    ]
+    assert marks[0] == marks[1]
+    assert marks[0].keys() == {"color", "shape"}
+
+
+def test_nothing_left_out_is_a_zero_and_no_dash() -> None:
+    rows = [Estimate("skill", where, 0.1) for where in (WHERE, OTHER)]
+    lost = Estimate("left_out", WHERE + slice_of(reason="few draws"), 4.0, n=50)
+    table = report.left_out_table(FaithfulnessResults([*rows, lost]))
+    assert [row[-1] for row in shown(table)] == ["4", "0"]
+
+
 def test_the_chart_of_a_single_method_is_its_words_by_confidence() -> None:
     found = [Estimate("skill", WHERE, 0.1, n=9)]
     assert report.sheet(found).chart is None

@@ -266,8 +266,9 @@ def unread_methods(estimates: Iterable[Estimate]) -> list[str]:
     del reasons[""]
     why = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
     return [
-        f"Some claims are left out of every mean{f' ({why})' if why else ''}. More than 5 % are left "
-        f"out in: {'; '.join(lacking)}. If these are the hedged ones, the words seem surer than they are."
+        f"Some claims are left out of every mean{f' ({why})' if why else ''}. More than 5 % are "
+        f"left out in: {'; '.join(lacking)}. If these are the hedged ones, the words seem surer "
+        "than they are."
     ]
 
 

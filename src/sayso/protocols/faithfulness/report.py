@@ -304,7 +304,7 @@ def left_out_table(results: FaithfulnessResults) -> NumberTable:
         "Answers, or facts of paragraphs",
         method_rows(results),
         columns,
-        lambda where, of: results.find(of[0], **where, **of[1]),
+        lambda where, of: results.find(of[0], **where, **of[1]) or Estimate(of[0], value=0.0),
         labels=("", "form"),
     )
 
@@ -329,6 +329,7 @@ def skill_chart(results: FaithfulnessResults, width: int) -> Drawing | None:
 def bin_charts(results: FaithfulnessResults) -> Iterator[Chart]:
     """Yield decisiveness over confidence of each form, in the bins that hold enough claims."""
     titles = "confidence: share of samples that agree", "decisiveness of the words"
+    known = list(dict.fromkeys(name for name, _ in method_rows(results)))
     for form in results.forms:
         points = [
             point(names[0], sure.value, e)
@@ -339,7 +340,7 @@ def bin_charts(results: FaithfulnessResults) -> Iterator[Chart]:
             f"How sure {FORMS[form]} sound at each level of confidence, with 95 % intervals. "
             "Faithful words lie on the dashed line; flat points ignore confidence."
         )
-        make = partial(series_chart, points, titles=titles, share=True, diagonal=True)
+        make = partial(series_chart, points, titles=titles, share=True, diagonal=True, known=known)
         if points:
             yield Chart(f"decisiveness by confidence {form}", make, caption, caption)
 
@@ -354,7 +355,8 @@ def charts(results: FaithfulnessResults) -> list[Chart]:
     if not any(results.methods(form)[1:] for form in results.forms):
         return of_bins
     caption = (
-        "Skill of each method, and its 95 % interval if any. At 0, wording ignores confidence."
+        "Skill of each method, and its 95 % interval if any. Methods with too few claims per bin "
+        "for an interval are only in the table. At 0, wording ignores confidence."
     )
     return [Chart("skill", partial(skill_chart, results), caption, caption), *of_bins]
 
