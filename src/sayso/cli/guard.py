@@ -37,7 +37,7 @@ guard_app = cyclopts.App(
     name="guard",
     group_parameters=OPTIONS,
     help_epilogue=help_examples(
-        "sayso guard fit runs/first --max-error .05 --confidence .95",
+        "sayso guard fit runs/selective --max-error .05 --confidence .95",
         "sayso guard fit answers.jsonl --score perplexity",
     ),
 )
@@ -53,7 +53,7 @@ class GuardFlags(Selection, GuardChoices):
 @guard_app.command(
     name="fit",
     help_epilogue=help_examples(
-        "sayso guard fit runs/first --max-error .05 --confidence .95",
+        "sayso guard fit runs/selective --max-error .05 --confidence .95",
         "sayso guard fit answers.jsonl --where model=palm --score verbalized",
     ),
 )
