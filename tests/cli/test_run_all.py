@@ -45,6 +45,7 @@ def test_one_summary_and_one_page_of_every_protocol(
         sentence = sheet.opening.sentence
         for page in (words(out), index, report):  # the same first sentence everywhere
             assert words(sentence) in page
+        assert all(words(caution) in index for caution in run.read_manifest().cautions)
         assert not any(f"{part}:" in words(out) for part in ("form", "method", "against"))
         assert f"report     a <b>/{name}/report.html" in out
     assert lines[-1] == "all of them a <b>/index.html"
