@@ -55,6 +55,7 @@ def test_a_filter_is_clicked_and_a_verdict_read(page: sync_api.Page, tmp_path: P
     sync_api.expect(shown).to_have_text("Showing 1 of 36 facts, in 1 of 12 items.")
     page.get_by_role("button", name="Clear").click()
     sync_api.expect(shown).to_have_text("Showing 36 of 36 facts, in 12 of 12 items.")
+    sync_api.expect(page.locator(".card[open]")).to_have_count(3)  # as at first
 
 
 @pytest.mark.slow

@@ -46,6 +46,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_draws_of_the_worst_answers_are_read(browser: sync_api.Browser, folder: Path) -> None:
     page = opened(browser, folder)
+    assert page.locator("#f-verdict").count() == 1
+    assert page.locator("#f-known").count() == 0  # nobody asked whether it knows a fact
     page.locator("#worst > summary").click()
     items = page.locator("#worst details")
     assert items.count() == 8

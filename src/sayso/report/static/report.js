@@ -14,7 +14,8 @@
   const shown = document.getElementById("shown");
   const cards = [...document.querySelectorAll("#cards > .card")];
   if (!form || !cards.length) return;
-  const field = (name) => document.getElementById("f-" + name).value;
+  const field = (name) => document.getElementById("f-" + name)?.value || "";
+  const first = () => cards.forEach((card, n) => { card.open = n < 3; });
   const words = new Map(cards.map((card) => [card, card.textContent.toLowerCase()]));
 
   function fits(fact, want) {
@@ -55,12 +56,12 @@
 
   let waiting = 0;
   form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, 80); });
-  form.addEventListener("reset", () => setTimeout(apply, 0));
+  form.addEventListener("reset", () => setTimeout(() => { first(); apply(); }, 0));
   form.addEventListener("submit", (event) => event.preventDefault());
   const open = (state) => () => { for (const card of cards) if (!card.hidden) card.open = state; };
   document.getElementById("f-open").addEventListener("click", open(true));
   document.getElementById("f-close").addEventListener("click", open(false));
-  for (const card of cards.slice(0, 3)) card.open = true;
+  first();
   form.hidden = shown.hidden = false;
   apply();
 })();
