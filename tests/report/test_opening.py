@@ -362,7 +362,7 @@ def test_what_no_answer_is_an_example_of_is_said(tmp_path: Path) -> None:
     assert uncle.read_answers(run, run.read_manifest(), []).examples.shown == []
     run = make_run(tmp_path / "one", 1, facts=1)  # one fact, known and stated right
     found = uncle.read_answers(run, run.read_manifest(), []).examples
-    assert found.rule.endswith("No answer is a hedged gap. No answer is a confident error.")
+    assert found.rule.endswith("of a hedged gap. No answer is an example of a confident error.")
 
 
 def test_a_refusal_by_policy_is_no_admitted_gap() -> None:

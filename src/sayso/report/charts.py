@@ -214,10 +214,9 @@ def series_chart(
     y = alt.Y("y:Q", title=titles[1], scale=whole)
     legend = legend_below(_legend_columns(names, width))
     every = known if 0 < len(known) <= len(COLORS) else names
-    places = [every.index(name) for name in names]
     styles = {
-        "color": styled(alt.Color, names, [COLORS[at] for at in places], legend),
-        "shape": styled(alt.Shape, names, [SHAPES[at] for at in places], legend),
+        "color": styled(alt.Color, names, [COLORS[every.index(name)] for name in names], legend),
+        "shape": styled(alt.Shape, names, [SHAPES[every.index(name)] for name in names], legend),
     }
     looks, base = looks or {}, alt.Chart(data_of(drawn))
     layers: list[alt.Chart] = [

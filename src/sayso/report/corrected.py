@@ -113,10 +113,9 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
     people = sorted({name for one in numbers for name in one.annotators})
     labels = max(one.labels for one in numbers)
     rows = max(one.rows for one in numbers)
-    who = line(in_one_phrase(people), 200)
     texts = [
-        f"{who} labeled up to {labels:,} of the {rows:,} judged answers behind a number. "
-        "Corrected numbers use these labels and the verdicts of the judge on the rest. "
+        f"{line(in_one_phrase(people), 200)} labeled up to {labels:,} of the {rows:,} judged "
+        "answers behind a number. Corrected numbers use these labels, and the judge on the rest. "
         "Their intervals contain the errors of both, those of the raw numbers only the draw of "
         "questions and answers."
     ]
@@ -133,8 +132,7 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
         if most := max(getattr(one, of) for one in numbers):
             texts.append(f"Left out of a number: up to {most:,} {what}")
     texts += unlabeled_notes(numbers)
-    chosen = sum(not one.drawn for one in numbers)
-    if chosen:
+    if chosen := sum(not one.drawn for one in numbers):
         texts.append(
             f"Behind {chosen} of the {len(numbers)} numbers, nobody knows how the labeled answers "
             "were drawn. They count as a random sample; if somebody chose them, the corrected "
@@ -210,8 +208,7 @@ def render_corrected(
     render_table(corrected_table(shown, words), console)
     for text in corrected_sentences(shown or numbers):
         say(console, text, "dim")
-    if len(shown) < len(numbers):
-        more = len(numbers) - len(shown)
+    if more := len(numbers) - len(shown):
         say(console, f"The page shows {more} more (sayso report).", "dim")
 
 

@@ -271,7 +271,7 @@ def fact_examples(facts: Sequence[ShownFact], kinds: Sequence[Sequence[Kind]]) -
         held = [(what, fact) for what, fact in found if fact is not None]
         chosen += held[:1]
         if asked and (not held or held[0][0] != group[0][0]):
-            absent.append(f" No answer is {group[0][0][0].lower()}{group[0][0][1:]}.")
+            absent.append(f" No answer is an example of {group[0][0][0].lower()}{group[0][0][1:]}.")
     taken = {id(fact) for _, fact in chosen}
     typical = middle([fact for fact in _commonest(asked) if id(fact) not in taken], _length)
     if typical is not None:

@@ -219,7 +219,7 @@ def _judges(runs: Iterable[FinishedRun]) -> dict[str, str]:
 
 
 def _cell(run: FinishedRun) -> str:
-    return f"{line(run.model, 60)}, {line(run.data, 60)}, {run.protocol}"
+    return f"model {line(run.model, 60)}, data {line(run.data, 60)}, {run.protocol}"
 
 
 def examples(tables: ProtocolTables) -> ChosenExamples:

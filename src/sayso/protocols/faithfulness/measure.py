@@ -261,15 +261,13 @@ def unread_methods(estimates: Iterable[Estimate]) -> list[str]:
             reasons[LOST.get(part_of(e.where, "reason"), LOST["wording"])] += int(e.value or 0)
         if whole and e.missing > 0.05 * (e.missing + e.n):
             lacking.append(f"{_in_words(e.where)} {e.missing:,} of {e.missing + e.n:,}")
-    if not lacking:
-        return []
     del reasons[""]
     why = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
     return [
         f"Some claims are left out of every mean{f' ({why})' if why else ''}. More than 5 % are "
         f"left out in: {'; '.join(lacking)}. If these are the hedged ones, the words seem surer "
         "than they are."
-    ]
+    ] * bool(lacking)
 
 
 #: why a claim is in no mean, in words; a fact that a paragraph omits is none
@@ -464,10 +462,8 @@ def answer_shares(one: AskedMethod) -> Iterator[Declared]:
     decisiveness and a verdict; ``high`` and more is confident, and decisive.
     """
     every = one.rows
-    answers = every.answers
-    if every.form == "long":
-        answers = [f"{a} {q}" for a, q in zip(every.answers, every.question, strict=True)]
-    _, first = np.unique(np.array(answers, dtype=np.str_), return_index=True)
+    pairs = [f"{a} {q}" for a, q in zip(every.answers, every.question, strict=True)]
+    _, first = np.unique(np.array(pairs, dtype=np.str_), return_index=True)
     each = every.take(np.isin(np.arange(len(every.d)), first))
     punted = np.where(np.isnan(each.d) & ~each.punted, np.nan, each.punted)  # NaN: not read
     why, rows = "no answer has a verdict", _rows(each)
@@ -483,10 +479,7 @@ def answer_shares(one: AskedMethod) -> Iterator[Declared]:
 def _mean_of(
     one: AskedMethod, name: str, why: str, rows: Rows, values: NDArray[Any], aside: int = 0
 ) -> Declared:
-    """Return a mean of values (n,), NaN where nobody read the row; ``why``: none was read.
-
-    ``aside`` of the rows without a value lack nothing: they are none of those that are asked about.
-    """
+    """Return a mean of values (n,), NaN where a row has none: ``aside`` rows, and those unread."""
     of = Counted(rows, Weighted(_average, partial(_own_mean, name, why)), [values])
     return one.number(name, of, lost=int(np.isnan(values).sum()) - aside)
 
