@@ -581,11 +581,11 @@ def test_the_judge_does_not_know_the_built_in_world() -> None:
 #: lines of Python in each package, as ``ruff format`` writes them; modules of the top are "sayso".
 #: A budget only falls: a package that needs more takes it from another in the same commit.
 BUDGET = {
-    "protocols": 19_110,
+    "protocols": 19_109,
     "judges": 17_163,
     "engines": 12_556,
     "train": 6_765,
-    "metrics": 9_393,
+    "metrics": 9_394,
     "runs": 7_089,
     "datasets": 5_892,
     "report": 4_275,

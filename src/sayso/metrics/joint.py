@@ -366,8 +366,9 @@ def _pair(joint: Joint, a: int, b: int) -> Pair:
         return Pair(a, b, difference, 0.0, 0.0, 1.0) if difference == 0 else Pair(a, b, difference)
     half = student_quantile(0.975, joint.freedom) * error
     most = np.ptp(joint.limits) if joint.limits else np.inf  # no difference is larger
-    ends = np.clip([difference - half, difference + half], -most, most).tolist()
-    return Pair(a, b, difference, *ends, student_p(difference / error, joint.freedom), error=error)
+    low, high = np.clip([difference - half, difference + half], -most, most).tolist()
+    p = student_p(difference / error, joint.freedom)
+    return Pair(a, b, difference, low, high, p, error=error)
 
 
 def _detectable(pairs: Sequence[Pair], freedom: float) -> float | None:

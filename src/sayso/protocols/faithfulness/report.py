@@ -317,8 +317,7 @@ def skill_chart(results: FaithfulnessResults, width: int) -> Drawing | None:
         e = _with_interval(results.get("skill", **where))
         # skill has no least value: an interval that goes far below 0 is cut
         low = None if e.low is None else max(e.low, min(-1.0, e.value or 0.0))
-        name = part_label("method", where["method"])
-        rows.append(chart_row(name, FORMS[where["form"]], replace(e, low=low)))
+        rows.append(chart_row(*_labels(where), replace(e, low=low)))
     order = list(dict.fromkeys(row["row"] for row in rows))
     title = "skill of its words (0 = none, 1 = perfect)"
     return forest_plot(rows, order, width, title, [], reach=1.0)
