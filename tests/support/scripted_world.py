@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,13 +50,19 @@ def chance(*parts: object) -> float:
 
 def word(*parts: object, n: int = 3) -> str:
     """Return an invented name."""
-    generator = random.Random(repr(("word", *parts)))
+    return _word(repr(("word", *parts)), n)
+
+
+@cache
+def _word(seed: str, n: int) -> str:
+    generator = random.Random(seed)
     return "".join(generator.choice(SYLLABLES) for _ in range(n)).capitalize()
 
 
-def pool(kind: tuple[str, str], size: int = 12) -> list[str]:
+@cache
+def pool(kind: tuple[str, str], size: int = 12) -> tuple[str, ...]:
     """Return the values of a type: distinct words."""
-    return list(dict.fromkeys(word(kind, i) for i in range(4 * size)))[:size]
+    return tuple(dict.fromkeys(word(kind, i) for i in range(4 * size)))[:size]
 
 
 def prior(kind: tuple[str, str], *parts: object) -> str:
