@@ -244,8 +244,8 @@ def steep(run: Callable[[str], object], attack: Attack) -> str | None:
         taken = seconds(partial(run, attack.text(size)), enough=MUCH, times=3)
         if taken > MUCH:
             return f"{taken:.2f} s for {size:,} characters"
-    if taken < LITTLE:
-        return None
+        if taken < LITTLE * (size / 2_000) ** 3:  # were it cubic, 2,000 would take too little
+            return None
     few = seconds(partial(run, attack.text(2_000)), times=3)
     bound = max(10 * LITTLE, 24 * few)
     if (many := seconds(partial(run, attack.text(16_000)), enough=bound)) <= bound:
