@@ -47,13 +47,17 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def ran(folder: Path, *words: str) -> tuple[int, str]:
-    command = [sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider", "-rA"]
+def typed(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     # where sayso is installed, its entry point has loaded the plugin, and pytest refuses it twice
     alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(
-        [*command, *words], cwd=folder, capture_output=True, text=True, check=False, env=alone
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, env=alone
     )
+
+
+def ran(folder: Path, *words: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider", "-rA"]
+    done = typed([*command, *words], folder)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -99,23 +103,33 @@ def test_a_wrong_marker_shows_nothing_of_pytest(tmp_path: Path, marker: str, mes
     assert "_caller.py" not in out
 
 
-@pytest.mark.parametrize("stage", ["whole_run", "parse_assertion", "at_level", "decide"])
-def test_whatever_fails_is_code_2_and_one_line(project: Path, stage: str) -> None:
+#: runs the same tests once for each stage, which fails
+STAGES = """
+import sys, pytest
+import sayso.assertions.check as check
+
+def failing(*_, **__):
+    raise KeyError("broken")
+
+for stage in sys.argv[1:]:
+    kept = getattr(check, stage)
+    setattr(check, stage, failing)
+    words = ["-p", "PLUGIN", "-p", "no:cacheprovider", "-rA", "sayso.ini", "test_marked.py"]
+    code = pytest.main([*words, "--junit-xml", f"{stage}.xml"])
+    setattr(check, stage, kept)
+    print("ended", stage, int(code))
+""".replace("PLUGIN", PLUGIN)
+
+
+def test_whatever_fails_is_code_2_and_one_line(project: Path) -> None:
     """Also beside other tests that fail, and in pytest's own JUnit file."""
-    (project / "conftest.py").write_text(
-        "import sayso.assertions.check as check\n"
-        "def failing(*_, **__):\n    raise KeyError('broken')\n"
-        f"check.{stage} = failing\n",
-        encoding="utf-8",
-    )
-    try:
-        code, out = ran(project, "sayso.ini", "test_marked.py", "--junit-xml", "v.xml")
-    finally:
-        (project / "conftest.py").unlink()
-    assert code == 2, out
-    assert "KeyError: 'broken'" in out
+    stages = ("whole_run", "parse_assertion", "at_level", "decide")
+    out = typed([sys.executable, "-c", STAGES, *stages], project).stdout
     assert "Traceback" not in out
-    assert "KeyError" in (project / "v.xml").read_text(encoding="utf-8")
+    for stage in stages:
+        told, _, out = out.partition(f"ended {stage} 2\n")
+        assert "KeyError: 'broken'" in told
+        assert "KeyError" in (project / f"{stage}.xml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
