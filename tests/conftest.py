@@ -9,6 +9,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,24 @@ def charts_drawn_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vl_convert, "vegalite_to_svg", drawn)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_once() -> Iterator[None]:
+    """Keep what never changes: versions of libraries, certificates, the questions sayso ships."""
+    import importlib.metadata
+
+    import httpx2
+
+    from sayso.datasets import LOADERS, shipped
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importlib.metadata, "version", cache(importlib.metadata.version))
+        patch.setattr(httpx2, "create_ssl_context", cache(httpx2.create_ssl_context))
+        for name, load in LOADERS.items():
+            if load.__module__ == shipped.__name__:
+                patch.setitem(LOADERS, name, cache(load))
         yield
 
 
