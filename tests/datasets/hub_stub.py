@@ -107,7 +107,7 @@ def serving(repositories: Repositories) -> Iterator[tuple[str, list[str]]]:
             """Keep quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}", asked

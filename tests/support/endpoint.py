@@ -60,7 +60,7 @@ def endpoint(
             pass
 
     running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=running.serve_forever)
+    thread = threading.Thread(target=running.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield f"http://127.0.0.1:{running.server_port}/v1"
