@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,18 +21,29 @@ from support.endpoint import endpoint
 HEAVY = ("altair", "jinja2", "numpy", "pyarrow", "torch", "transformers", "vl_convert", "openai")
 
 
-@pytest.mark.parametrize(
-    "command", ["run", "run uncle", "run selective", "study", "score", "check", "watch"]
-)
-def test_help_loads_little(command: str) -> None:
+def _loaded_by(commands: Iterable[Sequence[str]], names: tuple[str, ...]) -> dict[str, list[str]]:
+    """Run commands in one process of their own; return what was loaded of ``names`` after each."""
     code = (
-        "import sys; from sayso import cli; "
-        f"cli.execute({[*command.split(), '--help']!r}); "
-        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+        "import json, sys; from sayso import cli\n"
+        "for words in json.loads(sys.argv[1]):\n"
+        "    code = cli.execute(words)\n"
+        f"    loaded = [name for name in {names!r} if name in sys.modules]\n"
+        "    print('loaded', json.dumps([' '.join(words), code, loaded]))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "Examples:" in done.stdout
-    assert done.stderr.strip() == "[]"
+    typed = json.dumps([list(words) for words in commands])
+    command = [sys.executable, "-c", code, typed]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line[7:] for line in done.stdout.splitlines() if line.startswith("loaded ")]
+    found = {words: (code, loaded) for words, code, loaded in map(json.loads, rows)}
+    assert {code for code, _ in found.values()} == {0}, (found, done.stderr)
+    return {words: loaded for words, (_, loaded) in found.items()}
+
+
+def test_help_loads_little() -> None:
+    pages = ("run", "run uncle", "run selective", "study", "score", "check", "watch")
+    loaded = _loaded_by(([*page.split(), "--help"] for page in pages), HEAVY)
+    assert loaded == {f"{page} --help": [] for page in pages}
 
 
 #: what no command needs whose answers come from elsewhere
@@ -39,56 +51,30 @@ MODELS = ("torch", "transformers", "tokenizers", "safetensors", "peft", "acceler
           "pandas", "sklearn", "datasets", "asyncio", "openai")  # fmt: skip
 
 
-def _loaded_by(*command: str, asks: bool = False) -> list[str]:
-    """Run a command in a process of its own; return what it loaded of :data:`MODELS`."""
-    code = (
-        "import sys; from sayso import cli; code = cli.execute(sys.argv[1:]); "
-        f"print('loaded', *(name for name in {MODELS!r} if name in sys.modules)); sys.exit(code)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *command], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return [
-        name
-        for name in done.stdout.splitlines()[-1].split()[1:]
-        if not (asks and name in ("asyncio", "openai"))
-    ]
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of answers from a file, and the file beside it."""
-    place = tmp_path_factory.mktemp("recorded")
+def test_commands_on_answers_that_exist_load_no_model(tmp_path: Path) -> None:
+    """What the first of them that loads one has loaded is told for all that follow."""
     rows = [
         {"question": f"Who wrote play {n}?", "answer": name, "gold": "Ann", "draws": [name, "Bea"]}
         for n, name in enumerate(("Ann", "Bea", "Ann", "Cas", "I do not know."))
     ]
-    answers = place / "answers.jsonl"
-    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = ("run", "selective", "--answers", str(answers), "--out", str(place / "run"))
-    assert _loaded_by(*command) == []
-    return place / "run"
-
-
-@pytest.mark.parametrize(
-    "command",
-    ["report RUN", "measure RUN", "compare RUN RUN", "export RUN OUT.csv", "score ANSWERS",
-     "study RUN RUN --out OUT", "score ANSWERS --out OUT.csv", "data", "judge-check rules"],
-)  # fmt: skip
-def test_commands_on_answers_that_exist_load_no_model(
-    recorded: Path, command: str, tmp_path: Path
-) -> None:
-    places = {"RUN": recorded, "ANSWERS": recorded.parent / "answers.jsonl"}
-    words = [str(places.get(word, word)) for word in command.split()]
-    words = [word.replace("OUT", str(tmp_path / "out")) for word in words]
-    assert _loaded_by(*words) == []
+    (tmp_path / "ANSWERS.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    commands = (
+        "run selective --answers ANSWERS.jsonl --out RUN", "report RUN", "measure RUN",
+        "compare RUN RUN", "export RUN OUT.csv", "score ANSWERS.jsonl", "study RUN RUN --out OUT",
+        "score ANSWERS.jsonl --out SCORED.csv", "data", "judge-check rules",
+    )  # fmt: skip
+    typed = [
+        [str(tmp_path / word) if word[0].isupper() else word for word in command.split()]
+        for command in commands
+    ]
+    assert _loaded_by(typed, MODELS) == {" ".join(words): [] for words in typed}
 
 
 def test_a_run_against_an_endpoint_loads_no_model(tmp_path: Path) -> None:
     with endpoint(lambda body: f"It was Ann, {len(str(body))}.") as address:
-        command = ("--model", f"{address}#m", "--limit", "2", "--out", str(tmp_path / "run"))
-        assert _loaded_by("run", "uncle", *command, asks=True) == []
+        words = f"run uncle --model {address}#m --limit 2 --set resamples=100 --out".split()
+        (loaded,) = _loaded_by([[*words, str(tmp_path)]], MODELS).values()
+    assert {*loaded} <= {"asyncio", "openai"}
 
 
 @pytest.mark.parametrize(("before", "after"), [(700, 50_000), (90_000, 90_000), (0, 0)])
