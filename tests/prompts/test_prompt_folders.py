@@ -95,7 +95,7 @@ def test_a_prompt_of_topics_is_noted_where_the_data_ask_for_facts(tmp_path: Path
     folder = written(tmp_path / "mine", self_open="Tell me of {topic}.")
     result = sayso.run(
         "self_known", model="builtin", limit=1, out=tmp_path / "run", cache=tmp_path / "cache",
-        settings={"prompt_folder": str(folder), "modes": "none"},
+        settings={"prompt_folder": str(folder), "modes": "none"}, report=False,
     )  # fmt: skip
     assert any(re.search("self_open.txt.*--set ask=open", one) for one in result.manifest.notices)
 
@@ -215,6 +215,7 @@ def test_the_log_holds_a_papers_prompts_byte_by_byte(tmp_path: Path, name: str) 
         result = sayso.run(
             name, model=f"{url}#asked", judge=f"{url}#judge", data=data, out=tmp_path / "run",
             cache=tmp_path / "cache", settings={**settings, "prompt_folder": str(folder)},
+            report=False,
         )  # fmt: skip
     assert result.estimates
     for file in folder.glob("*.txt"):

@@ -128,6 +128,7 @@ def test_too_hard_and_too_easy_questions_are_told_first(
     result = sayso.run(
         model=mind.engine("mine"), data=write(tmp_path / "q.jsonl", records(WORLD)),
         cache=tmp_path / "cache", out=tmp_path / "run", settings={"resamples": 100},
+        report=False,
     )  # fmt: skip
     level, known, few, sets = said
     caution = result.manifest.cautions[0]

@@ -52,6 +52,7 @@ def test_a_run_thinks_in_every_request_and_says_so(tmp_path: Path) -> None:
         "data": str(write(tmp_path / "q.jsonl", records(WORLD))),
         "cache": tmp_path / "cache",
         "options": uncle.Settings(resamples=100),
+        "report": False,
     }
     sayso.run(model=mind.engine("m"), out=tmp_path / "plain", **common)
     engine = mind.engine("m")

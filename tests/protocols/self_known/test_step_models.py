@@ -43,7 +43,8 @@ def asked_by_step(folder: Path, sent: list[dict[str, Any]], **settings: object) 
             "self_known", model=f"{url}#asked", data=f"file:{folder / 'q.jsonl'}",
             out=folder / "run", cache=folder / "cache", judge_price="1,1", price="1,1",
             settings={"modes": "qa", "prompt_folder": str(folder / "mine"), "claims": "rules",
-                      **named},
+                      "resamples": 100, **named},
+            report=False,
         )  # fmt: skip
 
 
