@@ -92,7 +92,7 @@ def test_a_fact_of_weight_zero_is_never_written(
     for document in stream:
         for name, aspect in document.facts:
             assert named[name].weights[aspect] > 0
-    for document in (d for d in stream if d.kind in {"short", "long"}):
+    for document in (d for d in stream[::4] if d.kind in {"short", "long"}):
         prompt, answer = document.turns[-2][1], document.turns[-1][1]
         for name in {n for n, _ in document.facts}:
             entity = named[name]
