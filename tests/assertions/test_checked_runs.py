@@ -499,8 +499,6 @@ def test_the_command_prints_verdicts_and_returns_their_code(
     assert len(err.splitlines()) == 1
 
 
-#: enough resamples for what is decided by no interval
-FEW = ("--set", "resamples=100")
 #: what is called first at each stage of a gate
 STAGES = {
     "open": "check.whole_run", "parse": "check.parse_assertion", "measure": "check.at_level",
@@ -523,7 +521,7 @@ def test_whatever_fails_in_a_gate_is_code_2_and_the_files_say_why(
     files = ("--junit", xml, "--markdown", table)
     words = {
         "assert": ("assert", run, "J[short] >= .2", "missing <= 2%", *files),
-        "compare": ("compare", run, run, "--assert", "J[short] not worse by .05", *files, *FEW),
+        "compare": ("compare", run, run, "--assert", "J[short] not worse by .05", *files),
     }[command]
     assert call(*words, capsys=capsys)[0] == 0
     for failure in FAILURES:
