@@ -462,10 +462,10 @@ class CorrectedNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     their items were drawn; ``drawn`` is false where that is known of none, so that all count alike.
     ``elsewhere`` labels are of answers that the run does not have; ``skipped`` and ``passed_over``
     items were drawn and have no label, of ``cannot_tell`` people do not know whether they are
-    right; all these stand for ``untold`` judged answers. ``effect`` is raw minus corrected, with an interval of its own. ``freedom`` are the
-    degrees of freedom of the corrected interval (0: it has none), ``halved_by`` how many labels
-    would halve it (``None``: none do). ``labels_hash`` is that of the file of labels, where it is
-    stored.
+    right; all these stand for ``untold`` judged answers. ``effect`` is raw minus corrected, with an
+    interval of its own. ``freedom`` are the degrees of freedom of the corrected interval (0: it has
+    none), ``halved_by`` how many labels would halve it (``None``: none do). ``labels_hash`` is that
+    of the file of labels, where it is stored.
     """
 
     raw: Estimate

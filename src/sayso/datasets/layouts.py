@@ -61,16 +61,14 @@ def _confabulations(row: Row) -> dict[str, Any]:
     }
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _unknownbench(row: Row) -> dict[str, Any]:
     stated: Any = row.get("stated_confidence")
+    if type(stated) in (int, float) and not 0 < stated < 1:
+        stated = stated / 100
     return {
         **{name: row[name] for name in ("model", "question", "answer", "answerable")},
         "gold": row["golds"],
-        "stated_confidence": stated / 100 if _is_number(stated) and not 0 < stated < 1 else stated,
+        "stated_confidence": stated,
     }
 
 

@@ -354,15 +354,9 @@ def labels_needed(
     share, risk = answered / units, (wrong + 0.5) / (answered + 1)
     if risk >= alpha:
         return None
-    normal = NormalDist()
-    spread = normal.inv_cdf(1 - delta) * math.sqrt(alpha * (1 - alpha))
-    spread += max(0.0, normal.inv_cdf(CHANCE)) * math.sqrt(risk * (1 - risk))
-    guess = max((spread / (alpha - risk)) ** 2, zero_error_answers(alpha, delta)) / share
-    if guess > MOST_LABELS:
-        return None
-    low, high = 0, math.ceil(guess)
+    low, high = 0, 8
     while power(high, share, risk, alpha, delta, missed) < CHANCE:
-        low, high = high, math.ceil(1.25 * high)
+        low, high = high, 2 * high
         if high > 2 * MOST_LABELS:
             return None
     while high - low > max(1, high // 200):

@@ -609,6 +609,7 @@ def threshold_sweep(
     for cut in thresholds:
         passed = Threshold(cut, strict).correct(x) > 0
         areas = {k: auroc(v, ~passed) for k, v in columns.items()}
+        gaps = ((k, areas[k], real[k]) for k in columns)
         same = kappa(passed, right) if len(x) else None
         rows.append(
             SweepRow(
@@ -619,12 +620,8 @@ def threshold_sweep(
                 false_negatives=or_none(divide((~passed & right).sum(), right.sum())),
                 false_positives=or_none(divide((passed & ~right).sum(), (~right).sum())),
                 auroc=areas,
-                inflation={k: _less(areas[k], real[k]) for k in columns},
+                inflation={k: None if a is None or b is None else a - b for k, a, b in gaps},
                 n=len(x),
             )
         )
     return rows
-
-
-def _less(first: float | None, second: float | None) -> float | None:
-    return None if first is None or second is None else first - second
