@@ -189,14 +189,13 @@ def series_chart(
     looks: Mapping[str, Literal["bold", "dashed"]] | None = None,
     diagonal: bool = False,
     lines: bool = True,
-    known: Sequence[str] = (),
 ) -> Drawing | None:
     """Return up to six series (:func:`point`) over numbers or names, with intervals.
 
     ``titles`` are those of the two axes; of a ``share`` the whole range is shown, 0 to 1. ``looks``
     are those of the lines of some series; without ``lines`` points are not joined. ``diagonal``: a
-    dashed line from (0, 0) to (1, 1). ``known`` are the series of several charts, so that each has
-    the same marks in all.
+    dashed line from (0, 0) to (1, 1). A series of bare points alone is not drawn, and keeps its
+    marks: charts of the same series in one order mark them alike.
     """
     drawn = [row for row in points if row["y"] is not None]
     names = list(dict.fromkeys(row["series"] for row in drawn))
@@ -213,7 +212,8 @@ def series_chart(
     whole = alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=False, nice=True)
     y = alt.Y("y:Q", title=titles[1], scale=whole)
     legend = legend_below(_legend_columns(names, width))
-    every = known if 0 < len(known) <= len(COLORS) else names
+    every = list(dict.fromkeys(row["series"] for row in points))
+    every = every if len(every) <= len(COLORS) else names
     styles = {
         "color": styled(alt.Color, names, [COLORS[every.index(name)] for name in names], legend),
         "shape": styled(alt.Shape, names, [SHAPES[every.index(name)] for name in names], legend),

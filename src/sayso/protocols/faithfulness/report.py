@@ -326,7 +326,7 @@ def skill_chart(results: FaithfulnessResults, width: int) -> Drawing | None:
 def bin_charts(results: FaithfulnessResults) -> Iterator[Chart]:
     """Yield decisiveness over confidence of each form, in the bins that hold enough claims."""
     titles = "confidence: share of samples that agree", "decisiveness of the words"
-    known = list(dict.fromkeys(name for name, _ in method_rows(results)))
+    known = [point(name, 0.0, Estimate("")) for name, _ in method_rows(results)]
     for form in results.forms:
         points = [
             point(names[0], sure.value, e)
@@ -337,7 +337,8 @@ def bin_charts(results: FaithfulnessResults) -> Iterator[Chart]:
             f"How sure {FORMS[form]} sound at each level of confidence, with 95 % intervals. "
             "Faithful words lie on the dashed line; flat points ignore confidence."
         )
-        make = partial(series_chart, points, titles=titles, share=True, diagonal=True, known=known)
+        every = [*known, *points]
+        make = partial(series_chart, every, titles=titles, share=True, diagonal=True)
         if points:
             yield Chart(f"decisiveness by confidence {form}", make, caption, caption)
 
