@@ -331,9 +331,9 @@ def test_what_was_said_is_seen_again_and_choices_are_in_sight(
     with label_page(run, "--kind", "answer", "--n", "3", "--port", "0") as page:
         person = Person(browser, viewport={"width": 1366, "height": 650})
         person.open(page.address)
-        person.page.keyboard.type("A" * 41)
+        person.page.fill("#name", "A" * 81)
         person.press("Enter")
-        sync_api.expect(person.page.locator("#problem")).to_contain_text("at most 40 characters")
+        sync_api.expect(person.page.locator("#problem")).to_contain_text("at most 80 characters")
         person.page.fill("#name", "Ada")
         person.press("Enter")
         person.page.wait_for_selector("#work:not([hidden])")

@@ -48,7 +48,8 @@ from sayso.protocols.declared import Declared
 from sayso.protocols.pool import cluster_name, clusters_of
 from sayso.protocols.protocol import Beside, ComparedRun, Protocol
 from sayso.records import CorrectedNumber, Estimate, InputError, part_of, slice_of
-from sayso.report.corrected import NumberName, difference_of_corrected, unlabeled_notes
+from sayso.report.corrected import NumberName, difference_of_corrected, draw_notes
+from sayso.report.numbers import notation_of
 from sayso.runs.compare import check_resampling, compare
 from sayso.runs.measure import entities_of, run_path, whole_run
 from sayso.runs.stages import FolderRun
@@ -211,7 +212,7 @@ def check_assertions(
     notes = [note for target in targets for note in target.notes]
     labeled = {(t.path, *place): own for t in targets for place, own in t.labeled.items()}
     places = [(one.run, one.name.partition("[")[0], tuple(one.where.items())) for one in decided]
-    notes += unlabeled_notes([number for one in places for number in labeled.get(one, ())])
+    notes += draw_notes([number for one in places for number in labeled.get(one, ())])
     return CheckedAssertions(
         decided,
         notes=tuple(dict.fromkeys(notes)),
@@ -426,14 +427,20 @@ def _by_labels(
 def _with_left_out(number: Estimate, own: Sequence[CorrectedNumber]) -> Estimate:
     """Return a number with the items of which people did not say; how far they could move a share.
 
-    How far they could move another number, or a difference of two runs, is not known.
+    How far they could move another number (J, AUROC), or a difference of two runs, is not known.
     """
     left = sum(one.skipped + one.passed_over + one.cannot_tell for one in own)
-    if len(own) > 1 or not own[0].raw.denominator:
-        return msgspec.structs.replace(number, missing=left, bound_low=None, bound_high=None)
-    part = min(1.0, own[0].untold / own[0].raw.denominator)
-    low = (number.value or 0.0) * (1 - part)
-    return msgspec.structs.replace(number, missing=left, bound_low=low, bound_high=low + part)
+    number = msgspec.structs.replace(
+        number, missing=left, bound_low=None, bound_high=None, signature=own[0].corrected.signature
+    )
+    value, of, untold = number.value or 0.0, own[0].raw.denominator or 0.0, own[0].untold
+    if len(own) > 1 or not of or notation_of(own[0].raw.name) != "percent":
+        return number
+    # at worst all of them are the other value, or leave the denominator
+    part, gone = untold / of, untold / max(of - untold, 1e-9)
+    down, up = max(part, (1 - value) * gone), max(part, value * gone)
+    ends = max(0.0, value - down), min(1.0, value + up)
+    return msgspec.structs.replace(number, bound_low=ends[0], bound_high=ends[1])
 
 
 def _differences(

@@ -236,8 +236,7 @@ class AnswerReader:
                 return Seen({}, "missing", tuple(bad))
             verdict = judge_rules(row.question, NO_VALUE, row.answer)
             stance, unread = verdict.stance, verdict.problem
-            if stance == "omitted":  # nothing was said: neither declined nor stated
-                stance, unread = None, "empty"
+            unread = "empty" if stance == "omitted" else unread
             self._forget(len(row.question) + len(row.answer))
         score = own.score if own.score is not None else self._score_of(row)
         right = own.right if own.right is not None else row.human
@@ -253,7 +252,7 @@ class AnswerReader:
     ) -> Seen:
         """Return what an answer counts as, of which everything is read."""
         outcomes, declines = {}, own.stance in WITHHELD
-        if own.stance is not None:
+        if own.stance not in (None, "omitted"):  # an empty answer neither declines nor states
             outcomes = {"declining": int(declines), "hedging": int(own.stance == "hedged")}
             if answerable is not None:
                 kind = "declining_answerable" if answerable else "declining_unanswerable"

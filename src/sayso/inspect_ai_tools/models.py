@@ -74,7 +74,9 @@ class SaysoAPI(ModelAPI):
     ) -> ModelOutput:
         """Answer one request."""
         request = Request(
-            messages=tuple(_message(one) for one in input),
+            messages=tuple(
+                Message("user" if one.role == "tool" else one.role, one.text) for one in input
+            ),
             temperature=1.0 if config.temperature is None else config.temperature,
             top_p=1.0 if config.top_p is None else config.top_p,
             max_tokens=config.max_tokens or Request(()).max_tokens,
@@ -93,10 +95,6 @@ class SaysoAPI(ModelAPI):
             self.engine = open_model(self.model_name, **self.options)
         ((_, reply),) = self.engine.complete([request])
         return reply
-
-
-def _message(message: ChatMessage) -> Message:
-    return Message("user" if message.role == "tool" else message.role, message.text)
 
 
 STOP: dict[str | None, StopReason] = {"length": "max_tokens", None: "unknown"}

@@ -335,13 +335,20 @@ def unlike_run(
     Labels of texts that came back as they were are of answers that the model is surer of; ``gone``
     are those of other texts. A draw had as many items as it says, and one that is not stored as the
     chances of its labels say (the sum of 1/p, but for its error where items are gone, and for
-    groups without a label). Of a run that has more, it is no draw.
+    groups without a label). Of a run that has more, it is no draw. A group of which people left out
+    all that was drawn is unlike the others.
     """
     designs, old = {one.design for one in labels}, (*gone, *store.of_old_texts())
     if again := {one.item for one in old if one.design in designs} - {one.item for one in labels}:
         return f"{len(again):,} of the labels are of other texts: label these items again"
     sizes = {design.id: design.items for design in store.designs()}
     kind, stage = labels[0].kind, labels[0].stage
+    strata = draw_strata(store, labels) or {}
+    told = {one.item for one in labels if not cannot_tell(one.verdict)}
+    asked = told.union(*store.left_out(stage), (one.item for one in labels))
+    every, held = ({strata.get((i.target, i.asked), "") for i in some} for some in (asked, told))
+    if lost := "; ".join(sorted(every - held - {""})):
+        return f"people gave no verdict on any drawn item of {lost}: label some of these"
     known = stage in kind_stages(source.folder, kind)
     items = {one.item: one for one in items_of(source, kind, stage)[1]} if known else {}
     for design in sorted(designs):

@@ -99,7 +99,7 @@ def corrected_table(numbers: Sequence[CorrectedNumber], words: Words) -> NumberT
         "labels alone": lambda one: one.alone,
         "judge made it": judge_effect,
     }
-    if unlabeled_notes(numbers):
+    if any(getattr(one, of) for one in numbers for of, _ in UNLABELED):
         columns["skipped"] = lambda one: f"{sum(getattr(one, of) for of, _ in UNLABELED):,}"
     rows = {
         (words.metrics.named(one.raw.name).titled, words.of(one.raw.where)): one for one in numbers
@@ -131,7 +131,15 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
     ):
         if most := max(getattr(one, of) for one in numbers):
             texts.append(f"Left out of a number: up to {most:,} {what}")
-    texts += unlabeled_notes(numbers)
+    return texts + draw_notes(numbers)
+
+
+def draw_notes(numbers: Sequence[CorrectedNumber]) -> list[str]:
+    """Return why labels may be no random sample: items without a verdict, and an unknown draw."""
+    most = {what: max((getattr(one, of) for one in numbers), default=0) for of, what in UNLABELED}
+    counts = in_one_phrase([f"{what} up to {most[what]:,}" for what in most if most[what]])
+    told = f"Of the drawn items behind a corrected number, people {counts}: if these are the hard "
+    texts = [f"{told}ones, corrected numbers are wrong."] if counts else []
     if chosen := sum(not one.drawn for one in numbers):
         texts.append(
             f"Behind {chosen} of the {len(numbers)} numbers, nobody knows how the labeled answers "
@@ -139,14 +147,6 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
             "numbers are wrong."
         )
     return texts
-
-
-def unlabeled_notes(numbers: Sequence[CorrectedNumber]) -> list[str]:
-    """Return of how many drawn items people gave no verdict; nothing if of none."""
-    most = {what: max((getattr(one, of) for one in numbers), default=0) for of, what in UNLABELED}
-    counts = in_one_phrase([f"{what} up to {most[what]:,}" for what in most if most[what]])
-    told = f"Of the drawn items behind a corrected number, people {counts}: if these are the hard "
-    return [f"{told}ones, corrected numbers are wrong."] if counts else []
 
 
 def halving_sentence(one: CorrectedNumber, words: Words) -> str:
@@ -247,7 +247,8 @@ def corrected_differences(
     }
     caption = "The numbers of both runs, and how they differ"
     table = grid(caption, rows, columns, lambda pair, of: of(pair), labels=("", "of"), notes=[GAPS])
-    return Section("corrected", "Corrected by labels of people", [table])
+    notes = draw_notes([one for pair in rows.values() for one in pair])
+    return Section("corrected", "Corrected by labels of people", [table], (), notes)
 
 
 def difference_of_corrected(before: CorrectedNumber, after: CorrectedNumber) -> Estimate:

@@ -705,15 +705,15 @@ def refuse_other(
     """Refuse a folder whose run asks something else. Raises InputError."""
     for name in dict.fromkeys((*FIRST_TOLD, *new, *old)):
         if old.get(name) != new.get(name):
-            kept, wanted = (line(_in_words(of.get(name)), 200) for of in (old, new))
+            both = (old.get(name), new.get(name))
+            words = (
+                ", ".join(map(str, x)) if isinstance(x, tuple) else setting_text(x) for x in both
+            )
+            kept, wanted = (line(text, 200) for text in words)
             told = f" with {name} {kept}, not {wanted}"
             if name == "protocols":
                 told = f", not of {wanted}"
             raise InputError(f"{_contains(path, before)}{told}; choose another --out")
-
-
-def _in_words(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else setting_text(value)
 
 
 #: what people know a run by

@@ -34,7 +34,7 @@ from sayso.protocols import PROTOCOLS, comparing
 from sayso.protocols.pool import joined_names, said_by
 from sayso.protocols.protocol import ComparedRun, Numbers
 from sayso.records import CorrectedNumber, Estimate, Question, Results, Slice
-from sayso.report.corrected import NumberName, by_place
+from sayso.report.corrected import NumberName, by_place, draw_notes
 from sayso.report.numbers import many
 from sayso.runs.compare import check_resampling
 from sayso.runs.measure import load_run
@@ -225,6 +225,7 @@ class StudyNumbers:
                 runs |= dict.fromkeys(without)
         whys = (shared, SHARED), (lacking, LACKING.format(runs="; ".join(runs)))
         notes = [f"{'; '.join(names)}: {JUDGED}, because {why}" for names, why in whys if names]
+        notes += draw_notes([one for row in labeled for own in row for one in own.values()])
         return numbers, notes
 
     def _joint_number(

@@ -89,7 +89,10 @@ def propose(excerpt: Excerpt, templates: Templates) -> AspectReview:
                 )
             kept += aspect.keep
             rows[property] = aspect
-        domains[name] = dict(sorted(rows.items(), key=lambda row: _place(row[1])))
+        places = {p: 0 if a.keep else 2 if a.kind in UNASKABLE else 1 for p, a in rows.items()}
+        domains[name] = {
+            property: rows[property] for property in sorted(rows, key=places.__getitem__)
+        }
     return AspectReview(domains, language=language)
 
 
@@ -106,10 +109,6 @@ def deleted(excerpt: Excerpt, aspects: AspectReview) -> dict[str, list[str]]:
         for name in excerpt.plan.domains
     }
     return {name: properties for name, properties in gone.items() if properties}
-
-
-def _place(aspect: ReviewedAspect) -> int:
-    return 0 if aspect.keep else 2 if aspect.kind in UNASKABLE else 1
 
 
 def _aspect(

@@ -184,10 +184,6 @@ def _below(number: int, message: str) -> list[int]:
     return [int(x) for x in re.findall(r"\b\d{1,9}\b", message) if 1 < int(x) < number]
 
 
-def _names(message: str, name: str) -> bool:
-    return re.search(rf"(?<![A-Za-z0-9_\\]){name}(?![A-Za-z0-9_])", message) is not None
-
-
 # ---- what of a body is refused
 
 
@@ -198,7 +194,8 @@ def refused_names(message: str, sent: Mapping[str, Any]) -> list[str]:
     """
     if not REFUSES.search(message):
         return []
-    named = [name for name in REFUSABLE if name in sent and _names(message, name)]
+    word = r"(?<![A-Za-z0-9_\\]){}(?![A-Za-z0-9_])"
+    named = [n for n in REFUSABLE if n in sent and re.search(word.format(n), message)]
     if "logprobs" in named and "top_logprobs" in named:
         named.remove("top_logprobs")
     limits = [name for name in named if name in LIMITS]

@@ -169,7 +169,10 @@ class RayEngine(EngineWrapper):
         tasks = [
             ActorTask(
                 tuple(items[index][0] for index in some),
-                tuple(_plain(items[index][1]) for index in some),
+                tuple(
+                    given if isinstance(given := items[index][1], str) else tuple(map(int, given))
+                    for index in some
+                ),
                 tuple(want),
             )
             for some in places
@@ -388,10 +391,6 @@ def check_listening(address: str) -> None:
             f"nothing answers at {address} ({error}): expected the address of a running Ray head, "
             "as `ray start --head` prints it (--set ray_address=HOST:6379, or RAY_ADDRESS)"
         ) from None
-
-
-def _plain(given: str | Sequence[int]) -> str | tuple[int, ...]:
-    return given if isinstance(given, str) else tuple(int(token) for token in given)
 
 
 def open_ray(

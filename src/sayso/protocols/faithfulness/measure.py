@@ -897,11 +897,8 @@ def confidence_of_pairs(
     adds = read[:, 0] + used.c[row] * (judge[:, 1] - read[:, 1])
     column = np.stack([weight * adds, weight * judge[:, 1]], axis=1)
     rows = Rows(places, used.entity[row], used.name[row], stage, places, paired=False)
-    return Counted(rows, Sums(_ratio, 2, _own_ratio), [column])
-
-
-def _ratio(sums: Floats) -> dict[str, Floats]:
-    return {CONFIDENCE: divide(sums[..., 0], sums[..., 1])}
+    sums = Sums(lambda sums: {CONFIDENCE: divide(sums[..., 0], sums[..., 1])}, 2, _own_ratio)
+    return Counted(rows, sums, [column])
 
 
 def _own_ratio(sums: Floats, n: int, seed: int) -> dict[str, Estimate]:
