@@ -591,7 +591,7 @@ BUDGET = {
     "report": 4_276,
     "cli": 3_691,
     "wikidata": 4_495,
-    "people": 3_985,
+    "people": 3_984,
     "guard": 3_905,
     "score_files": 2_992,
     "studies": 2_242,

@@ -320,8 +320,7 @@ def _answers_of(
     drawn = {*labeled, *left}
     sizes, reached = Counter(strata.values()), Counter(strata.get(place) for place in drawn)
     other = 1 / min(chances.values()) if chances else len(judged) / max(1, len(drawn))
-    of = (strata.get(place) for place in left)
-    return sum(other if one is None else sizes[one] / reached[one] for one in of)
+    return sum(sizes[strata[p]] / reached[strata[p]] if p in strata else other for p in left)
 
 
 def unlike_run(

@@ -245,10 +245,10 @@ def corrected_differences(
         (words.metrics.named(name).shown_symbol, words.of(where)): pair
         for (name, where), pair in corrected_pairs(before, after).items()
     }
+    notes = [GAPS, *draw_notes([one for pair in rows.values() for one in pair])]
     caption = "The numbers of both runs, and how they differ"
-    table = grid(caption, rows, columns, lambda pair, of: of(pair), labels=("", "of"), notes=[GAPS])
-    notes = draw_notes([one for pair in rows.values() for one in pair])
-    return Section("corrected", "Corrected by labels of people", [table], (), notes)
+    table = grid(caption, rows, columns, lambda pair, of: of(pair), labels=("", "of"), notes=notes)
+    return Section("corrected", "Corrected by labels of people", [table])
 
 
 def difference_of_corrected(before: CorrectedNumber, after: CorrectedNumber) -> Estimate:
