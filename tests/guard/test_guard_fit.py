@@ -363,11 +363,13 @@ def test_a_guard_never_replaces_the_labels(tmp_path: Path) -> None:
         fit_guard(file, Selection(golds=golds), GuardChoices(out=golds, force=True))
     assert file.read_bytes() == before
     run = judged_run(tmp_path, 60)
-    table = run / "answers.parquet"
-    before = table.read_bytes()
-    with pytest.raises(InputError, match="is a file of a run, which needs it"):
-        fit_guard(run, Selection(score="perplexity"), GuardChoices(0.9, out=table, force=True))
-    assert table.read_bytes() == before
+    (run / "labels.sqlite").write_bytes(b"labels")
+    for name in ("answers.parquet", "manifest.json", "labels.sqlite"):
+        own = run / name
+        before = own.read_bytes()
+        with pytest.raises(InputError, match="is a file of a run, which needs it"):
+            fit_guard(run, Selection(score="perplexity"), GuardChoices(0.9, out=own, force=True))
+        assert own.read_bytes() == before
 
 
 def test_what_has_no_verdict_is_told_by_reason(tmp_path: Path) -> None:

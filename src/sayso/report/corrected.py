@@ -35,9 +35,7 @@ NumberName = tuple[str, Slice]
 #: what a judge did to a number that it did not move
 NO_EFFECT = "no different"
 #: drawn items without a verdict of people, and what people did
-UNLABELED = (
-    ("skipped", "skipped"), ("passed_over", "passed over"), ("cannot_tell", "could not judge"),
-)  # fmt: skip
+UNLABELED = {"skipped": "skipped", "passed_over": "passed over", "cannot_tell": "could not judge"}
 CHANCE = "In parentheses: the draw of labels may explain it."
 GROUPED = (
     "If labels were drawn by groups of the judge's verdicts, as by default, the labels alone use "
@@ -99,8 +97,8 @@ def corrected_table(numbers: Sequence[CorrectedNumber], words: Words) -> NumberT
         "labels alone": lambda one: one.alone,
         "judge made it": judge_effect,
     }
-    if any(getattr(one, of) for one in numbers for of, _ in UNLABELED):
-        columns["skipped"] = lambda one: f"{sum(getattr(one, of) for of, _ in UNLABELED):,}"
+    if any(getattr(one, of) for one in numbers for of in UNLABELED):
+        columns["skipped"] = lambda one: f"{sum(getattr(one, of) for of in UNLABELED):,}"
     rows = {
         (words.metrics.named(one.raw.name).titled, words.of(one.raw.where)): one for one in numbers
     }
@@ -136,7 +134,10 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
 
 def draw_notes(numbers: Sequence[CorrectedNumber]) -> list[str]:
     """Return why labels may be no random sample: items without a verdict, and an unknown draw."""
-    most = {what: max((getattr(one, of) for one in numbers), default=0) for of, what in UNLABELED}
+    most = {
+        what: max((getattr(one, of) for one in numbers), default=0)
+        for of, what in UNLABELED.items()
+    }
     counts = in_one_phrase([f"{what} up to {most[what]:,}" for what in most if most[what]])
     told = f"Of the drawn items behind a corrected number, people {counts}: if these are the hard "
     texts = [f"{told}ones, corrected numbers are wrong."] if counts else []

@@ -60,9 +60,10 @@ PAGE = re.compile(r"answers-\d{3,}\.html")
 #: fields of a manifest in which the address of an endpoint may stand
 ADDRESSED = ("command", "model", "model_base", "model_signature", "model_title", "judge")
 FILE = re.compile(r"report\.html|answers/[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
-#: the tables and pages of a run: no other file takes their places
+#: the tables, pages and labels of a run: no other file takes their places
 OWN = re.compile(
-    rf"report\.html|answers/{PAGE.pattern}|({'|'.join(ALONE)}|({'|'.join(KINDS)})/[^/]{{1,200}})\.parquet"
+    rf"manifest\.json|{re.escape(LABELS)}|report\.html|answers/{PAGE.pattern}|"
+    rf"({'|'.join(ALONE)}|({'|'.join(KINDS)})/[^/]{{1,200}})\.parquet"
 )
 LIBRARIES = (
     "msgspec", "numpy", "pyarrow", "torch", "transformers", "tokenizers", "datasets",
