@@ -103,15 +103,6 @@ def test_a_foreign_title_is_read_where_it_is_the_gold() -> None:
     assert judge_rules("Which film won?", ["Il buono e il brutto"], title).problem == "language"
 
 
-@pytest.mark.parametrize(
-    "said", ["Answer:", "The answer is", "She was born in", "Final answer: **"]
-)
-def test_an_answer_that_ends_before_its_value_is_omitted(said: str) -> None:
-    assert judge_rules("Where was she born?", ["Ripley"], said).stance == "omitted"
-    assert judge_rules("Where was she born?", ["Ripley"], f"{said} Ripley").content == "correct"
-    assert judge_rules("Where was she born?", ["Ripley"], f"{said} Derby").content == "incorrect"
-
-
 def test_without_golds_a_committed_answer_is_unread() -> None:
     assert judge_rules("Where was she born?", [], "Ripley").problem == "unread"
     assert judge_rules("Where was she born?", [], "I don't know.").stance == "abstained"

@@ -492,10 +492,7 @@ def _read(question: str, whole: str, text: str, whole_text: bool = False) -> Ans
     ):
         names = (text.strip(" ."),)  # "Mission: Impossible 2"
     if names and _ASKS_COUNTRY.search(question):
-        # of "Atlas Mountains of Tanzania" the last words
-        ends = [name.rpartition(" of ")[2] for name in names]
-        countries = [p for p in ends if _written(p) in _COUNTRY or _lies_in(p, "United Kingdom")]
-        names = tuple(countries) or names
+        names = _countries(names) or names
     bare = short and (whole_text or not text.endswith("!"))
     return AnsweringSentence(
         whole, text, tuple(items), tuple(new), names, dates, numbers, bare, whole_text
@@ -700,7 +697,7 @@ def _goes_on(text: str, before: Token, token: Token, titled: bool) -> bool:
         return True
     if between.strip(" ") and not (between in (".", ". ") and len(before.raw) <= 2):
         return False
-    spelled = token.text in _SPELLED and (not before.raw[1:].isalnum() or before.text in _SPELLED)
+    spelled = token.text in _SPELLED and (len(before.raw) == 1 or before.text in _SPELLED)
     return token.capital or token.number or spelled or token.text in _JOINS | GENERATIONS.keys()
 
 
@@ -788,6 +785,12 @@ def _lie_apart(one: str, two: str) -> bool:
     if None in homes or x == y:
         return False
     return homes[0] != homes[1] or (x in _REGION and y in _REGION)
+
+
+def _countries(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the countries among names: of "Atlas Mountains of Tanzania" the last words."""
+    parts = [name.rpartition(" of ")[2] for name in names]
+    return tuple(p for p in parts if _written(p) in _COUNTRY or _lies_in(p, "United Kingdom"))
 
 
 def _forms(token: Token) -> frozenset[str | int]:

@@ -22,7 +22,9 @@ class Hedge(NamedTuple):
     sentences: tuple[str, ...]
 
 
-PHRASES = tuple(
-    Hedge(phrase, float(low) / 100, float(median) / 100, float(high) / 100, tuple(sentences))
-    for phrase, low, median, high, *sentences in (r.split(" | ") for r in lexicon_rows("survey"))
-)
+def _hedge(row: str) -> Hedge:
+    phrase, low, median, high, *sentences = row.split(" | ")
+    return Hedge(phrase, float(low) / 100, float(median) / 100, float(high) / 100, tuple(sentences))
+
+
+PHRASES = tuple(map(_hedge, lexicon_rows("survey")))

@@ -25,8 +25,7 @@ _DATED = (
     rf"(?P<pre>a\.?d\.?\s*(?=\d))?(?P<y>{_FOUR}|\d{{1,4}}(?=\s*{_ERAS})|(?(pre)\d{{1,3}}(?!\d)|(?!)))"
     r"\d{0,2}" + _ERA
 )
-# not before what is counted: "on 5 May in 2000 theaters"
-_OF = r"(?:(?:of|in(?!\s+\d+\s+(?!this|does|thus)[a-z]{3,}s\b))\s+(?:the\s+year\s+)?)?"
+_OF = r"(?:(?:of|in)\s+(?:the\s+year\s+)?)?"
 _BEFORE = r"(?<![\d.,/$\u00a3\u20ac-])"
 
 

@@ -219,8 +219,6 @@ def _plain_numeral(match: re.Match[str]) -> str:
     return match[0].translate(_SPACES | ({ord(","): ".", ord("."): ","} if swapped else {}))
 
 
-#: before the digits of ".75"
-_POINT = regex(r"(?:^|[\s($=~])\.$")
 #: a size, a seat or 50 Cent, the singer
 _LETTERED = regex(r"(?:\d\s?[CF]|\bCent)$")
 _ABOUT = regex(rf"\b(?:{alternatives(lexicon_words('nearly', 'quantities'))})\b", re.IGNORECASE)
@@ -255,9 +253,8 @@ def _in_digits(text: str, token: Token) -> tuple[float, float, int] | None:
     """Read a number in digits, with a power of ten: value, slack, end of its characters."""
     if not token.raw[0].isdecimal():
         return None
-    raw = "." * bool(_POINT.match(text[max(0, token.start - 2) : token.start])) + token.raw
-    value = float(raw if raw[0] == "." else token.text)
-    slack, end = _step(raw, value), token.end
+    value = float(token.text)
+    slack, end = _step(token.raw, value), token.end
     if token.raw == "10" and (raised := _TENS.match(text, end)) is not None:
         value = 10.0 ** int(raised[0].strip("^* ").translate(_SUPERSCRIPTS))
         return value, 0.0, raised.end()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal
 
 from sayso.judges.english.lexicon import alternatives, lexicon_words
-from sayso.judges.english.sentences import Span
 from sayso.judges.patterns import regex
 
 Expected = Literal["date", "place", "number", "person", "any"]
@@ -58,31 +56,6 @@ _WHETHER = regex(FIRST_VERB, re.IGNORECASE)
 def asks_whether(question: str) -> bool:
     """Whether a question begins with its verb: "Is it red?", "Is it red or blue?"."""
     return _WHETHER.search(question) is not None
-
-
-#: the letter of an option: "(A). Very", "**B)** Somewhat"
-_LETTER = regex(r"(?<!\S)[*(]{0,3}(?P<letter>[A-Z])[).:]{1,2}\*{0,2} ++(?=\S)")
-
-
-@lru_cache(maxsize=1024)
-def options_of(text: str) -> dict[str, Span]:
-    """Return where a text lists options by their letters, from A on; nothing for one alone.
-
-    A letter with a point begins a line: else it may be the initial of a name.
-    """
-    starts: list[int] = []
-    for mark in _LETTER.finditer(text):
-        opens = ")" in mark[0] or not text[: mark.start()].rpartition("\n")[2].strip()
-        if ord(mark["letter"]) - ord("A") == len(starts) and opens:
-            starts.append(mark.start("letter"))
-    lines = (text[at:end].partition("\n")[0] for at, end in pairwise([*starts, len(text)]))
-    spans = {line[0]: Span(at, at + len(line)) for at, line in zip(starts, lines, strict=True)}
-    return spans if len(spans) > 1 else {}
-
-
-def worded(text: str, option: Span) -> str:
-    """Return what an option says behind its letter."""
-    return text[option.start : option.end].partition(" ")[2].strip(" .(*")
 
 
 _NAMED = regex(

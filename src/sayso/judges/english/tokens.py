@@ -43,7 +43,7 @@ _MARKS = "\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f"
 _LETTERS = rf"(?:[^\W\d_\u00b2\u00b3\u00b9\u2070-\u2079]++[{_MARKS}]*+)++"
 _APOSTROPHE = "['\u2019\u2018\u201b\u02bc\u2032\u02b9\u02c8\uff07\u00b4`]"
 _TOKEN = regex(
-    rf"{_LETTERS}(?:{_APOSTROPHE}{_LETTERS})*+(?:\+\+(?![\w+])|(?<=\b[A-Z])[#♯♭](?![\w#]))?+"
+    rf"{_LETTERS}(?:{_APOSTROPHE}{_LETTERS})*+(?:\+\+(?![\w+])|(?<=\b[A-Z])[#♯](?![\w#]))?+"
     r"|\d{1,3}(?:,\d{3})++(?:\.\d++)?(?!\d)|\d++(?:(?i:st|nd|rd|th)(?![^\W\d_])|\.\d++)?"
 )
 # Letters that NFKD does not take apart.

@@ -60,6 +60,10 @@ class Vocabulary(NamedTuple):
         plain = _SAME.get(plain, plain)
         return next((n for n in self.names if n.casefold() == plain), None)
 
+    def without_omitted(self) -> Vocabulary:
+        """Return the labels of short answers in the paper's scheme, which has no omission there."""
+        return self._replace(names=tuple(n for n in self.names if n != self.omitted))
+
 
 _SEPARATOR = re.compile(r"[\s_/,:+-]+")
 #: Spellings of a label that mean the same.
@@ -164,10 +168,7 @@ def vocabulary(labels: Labels, step: Step, form: Form) -> Vocabulary:
     if step == "second":
         return SECOND
     words = (ONE_PASS if step == "one" else FIRST)[labels]
-    if labels == "stance" or form != "short":
-        return words
-    # the paper's scheme has no omission in short answers
-    return words._replace(names=tuple(name for name in words.names if name != words.omitted))
+    return words.without_omitted() if labels != "stance" and form == "short" else words
 
 
 #: What a label of a user's own prompt may mean (``templates.WHOLE``): all of the above.

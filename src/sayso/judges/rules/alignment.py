@@ -10,7 +10,7 @@ it, and what is said of the whole text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -50,6 +50,11 @@ _OF_SPEAKING = (
     "doubt:", "kind:", "clause cue:",
 )  # fmt: skip
 _FITS = tuple((b, f"fit>{b}") for b in (0.05, *(n / 10 for n in range(1, 10))))
+
+
+@lru_cache(maxsize=65536)
+def _speaks(feature: str) -> bool:
+    return feature.startswith(_OF_SPEAKING)
 
 
 #: below this probability of its best clause an aspect may not be spoken of at all
@@ -567,7 +572,7 @@ class AlignedParagraph:
         i, fit = self.best(j)
         pair = self.pair(i, j)
         into = {f"best:{k}": v for k, v in pair.items() if v}
-        into.update({k: v for k, v in stance.items() if k.startswith(_OF_SPEAKING)})
+        into.update({name: stance[name] for name in filter(_speaks, stance)})
         ranked = sorted(self.fits[j].tolist(), reverse=True)
         into["second fit"] = ranked[1] if len(ranked) > 1 else 0.0
         into["sum of fits"] = float(self.fits[j].sum())

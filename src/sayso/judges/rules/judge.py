@@ -5,8 +5,7 @@ values (``matching``). Deterministic, English, no model and no network. Decision
 
 * A hedged answer keeps its content; abstaining, refusing and asking back have content "none".
 * A short answer that says something else than what was asked is committed and incorrect: it voices
-  no gap. "omitted" are only an empty one, one that ends before its value ("Answer:"), and an aspect
-  of which a paragraph says nothing.
+  no gap. Only an empty one is "omitted", and an aspect of which a paragraph says nothing.
 * An approximate value ("about 5,000") is committed; whether it agrees, the matcher says.
 * ``certainty`` is the calibrated probability of the stance; at most ``DISPUTED`` where the words
   of a committed sentence have a low decisiveness.
@@ -46,7 +45,7 @@ from sayso.judges.english.wrapping import Said, unwrapped
 from sayso.judges.judge import WITHHELD, Item, Judge, credit_withholding, golds_to_compare
 from sayso.judges.patterns import regex
 from sayso.judges.rules.alignment import AlignedParagraph
-from sayso.judges.rules.matching import BROKEN_OFF, Match, asserted, match
+from sayso.judges.rules.matching import Match, asserted, match
 from sayso.judges.rules.polarity import gold_polarity, is_only_polarity
 from sayso.judges.rules.reading import (
     STANCES,
@@ -369,10 +368,7 @@ def _short(aspect: AskedAspect, answer: str) -> Verdict:
     if not rows:
         return make_verdict("omitted")
     stance, certainty = likeliest(chances)
-    # says yes or no and nothing else, where one of them is true
-    polar = gold_polarity(aspect.question, aspect.given) is not None and not is_token(rows, aspect)
-    polar = polar and is_only_polarity(aspect.question, answer)
-    if stance in WITHHELD and (polar or _is_gold(rows, aspect)):
+    if stance in WITHHELD and (_is_gold(rows, aspect) or _is_yes_or_no(aspect, answer, rows)):
         stance, certainty = "committed", _of_gold(chances)
     if stance in WITHHELD:
         same = declines(aspect.question, [gold.value for gold in aspect.given])
@@ -401,13 +397,10 @@ def _read_as(
     if _month_unread(aspect, found, text[where.start : where.end]):
         return missing("language")
     content: Content = found.content
-    if found.why == BROKEN_OFF:
-        return make_verdict("omitted", certainty=certainty)
     if content == "none" and stance == "committed":
         content = "incorrect"
     value = _value(aspect, found, text, where)
-    spans = [span for span in map(_stretch, rows) if value and span.start <= value.start < span.end]
-    at = (spans or [_stretch(rows[0]) if value else home])[0]
+    at = _sentence_at(rows, value) if value else home
     return _less_certain(make_verdict(stance, content, at, value, certainty), text)
 
 
@@ -441,6 +434,12 @@ def _is_gold(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
     return False
 
 
+def _is_yes_or_no(aspect: AskedAspect, answer: str, rows: Sequence[Sentence]) -> bool:
+    """Whether an answer says yes or no and nothing else, where one of them is true."""
+    known = gold_polarity(aspect.question, aspect.given) is not None
+    return known and not is_token(rows, aspect) and is_only_polarity(aspect.question, answer)
+
+
 def _of_gold(chances: Floats) -> float:
     """Return the certainty of a stated "unknown": learned, or even odds after a rule."""
     return float(chances[STANCES.index("committed")]) or 0.5
@@ -470,12 +469,23 @@ def _value(aspect: AskedAspect, found: Match, text: str, where: Span) -> Span | 
         span = Span(low + found.start, low + found.end)
         if found.content == "correct" or aspect.kind in ("date", "number"):
             return span
-    known = frozenset(word.lower() for word in HYPHENATED.findall(aspect.question[:2000]))
+    known = _words_of(aspect.question)
     value = asserted(text, low, high, aspect.kind, known, aspect.cues)
     words = list(HYPHENATED.finditer(text, low, high)) if value is None else []
     if words and len(words) <= 6:
         return Span(words[0].start(), words[-1].end())
     return value
+
+
+@lru_cache(maxsize=1024)
+def _words_of(question: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in HYPHENATED.findall(question[:2000]))
+
+
+def _sentence_at(rows: Sequence[Sentence], value: Span) -> Span:
+    """Return the sentence of a value."""
+    spans = [_stretch(row) for row in rows]
+    return next((s for s in spans if s.start <= value.start < s.end), spans[0])
 
 
 def _withholding(rows: Sequence[Sentence]) -> Span:

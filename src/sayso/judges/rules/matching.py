@@ -12,12 +12,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from itertools import accumulate, islice, pairwise
-from math import inf, log, log1p
+from math import log, log1p
 from typing import NamedTuple
 
-import msgspec
 from rapidfuzz.distance import OSA
 
 from sayso.judges.english.dates import Date, agree, find_dates, gold_dates, value_dates
@@ -33,7 +32,7 @@ from sayso.judges.english.quantities import (
     ordinal,
     same_amount,
 )
-from sayso.judges.english.questions import Expected, options_of, worded
+from sayso.judges.english.questions import Expected
 from sayso.judges.english.sentences import AUXILIARY, PAST, Span
 from sayso.judges.english.tokens import (
     CHANGERS,
@@ -74,16 +73,6 @@ _COMMA = regex(r",(?!\d)")
 _ONES = regex(r"(?<=[a-z]\s)(?:l{1,3}|1{2,3})$")
 
 
-_ITS_NOUN = regex(r"\s++(?!is\b|was\b|and\b|or\b)[^\W_]")
-
-
-def _is_article(text: str, token: Token) -> bool:
-    """Tell whether a token is an article: not the letter of "option A" or "vitamin A"."""
-    listed = text[max(0, token.start - 2) : token.start].strip() == "&"  # "C&A"
-    letter = token.raw == "A" and not listed and not _ITS_NOUN.match(text, token.end)
-    return token.text in ARTICLES and not letter
-
-
 class GoldForm(NamedTuple):
     """A gold phrase taken apart: tokens without articles, content tokens, glued letters.
 
@@ -100,7 +89,7 @@ class GoldForm(NamedTuple):
 
 def _form(value: str, whole: bool) -> GoldForm | None:
     items = tuple(tokens(value))
-    items = tuple(t for t in items if not _is_article(value, t)) or items
+    items = tuple(t for t in items if t.text not in ARTICLES) or items
     if not items:
         return None
     parts = person_parts(items) if not re.search(r"[(),;/]", value) else None
@@ -184,7 +173,7 @@ class MatchedText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = tuple(t for t in tokens(text) if not _is_article(text, t))
+        self.tokens = tuple(t for t in tokens(text) if t.text not in ARTICLES)
         self.places: dict[str, list[int]] = {}
         self._located: dict[str, tuple[int, ...]] = {}
         places = self.places
@@ -224,8 +213,7 @@ class MatchedText:
 
     @cached_property
     def folded(self) -> str | None:
-        # a long text is no gold
-        return _folded(self.bare) if len(self.bare) < 200 else None
+        return fold(self.bare) if len(self.bare) < 200 else None  # a long text is no gold
 
     @cached_property
     def names(self) -> list[Hit]:
@@ -736,6 +724,12 @@ def _living(question: str, text: str, said: Sequence[Date]) -> list[Date]:
     return found
 
 
+def _contradicted(said: Date, exact: list[Date]) -> bool:
+    """Tell whether the day or month that is said is none of those known for its year."""
+    same = [d for d in exact if d.kind == "point" and d.year == said.year and d.month]
+    return bool(said.month and same) and not any(agree(d, said) for d in same)
+
+
 def date_spans(
     question: str, text: str, want: tuple[Date, ...], names: Iterable[tuple[Date, ...]] = ()
 ) -> list[tuple[int, int]]:
@@ -751,10 +745,8 @@ def date_spans(
         said = [s for s in said if s.kind != "span"]
         said += [s._replace(last=s.year, kind="point") for s in ends]
         said += [s._replace(year=s.last, kind="point") for s in ends]
-    exact = [d for name in names if len(name) == 1 for d in name if d.kind == "point" and d.month]
-    # not a day or month that is none of those known for its year
-    own = ([d for d in exact if d.year == s.year and s.month] for s in said)
-    said = [s for s, o in zip(said, own, strict=True) if not o or any(agree(d, s) for d in o)]
+    exact = [d for name in names if len(name) == 1 for d in name]
+    said = [s for s in said if not _contradicted(s, exact)]
     found: list[tuple[int, int]] = []
     for place in dict.fromkeys(d.start for d in want):
         either = [d for d in want if d.start == place]
@@ -814,8 +806,8 @@ class MatchedCase:
     def __init__(self, question: str, text: str, golds: Sequence[Gold] = ()) -> None:
         self.question, self.text, self.golds = question, text, golds
         self.asked, self.said = matched_question(question), matched_text(text)
-        # the question itself offers the answers
-        self.choice = "or" in self.asked.places or bool(options_of(question))
+        self.choice = "or" in self.asked.places  # the question itself offers the answers
+
         self._regions: dict[str, tuple[int, int]] = {}
 
     @cached_property
@@ -826,12 +818,9 @@ class MatchedCase:
         return frozenset(self.asked.places).union(families, *(gold.words for gold in golds))
 
     @cached_property
-    def others(self) -> list[Span]:
-        """The options of the text that it does not choose, and the question's that are no gold."""
-        names = {name for gold in self.golds for name in gold.names}
-        texts = (worded(self.question, one) for one in options_of(self.question).values())
-        said = (regex(re.escape(t), re.I).finditer(self.text) for t in texts if t not in names)
-        return [*_passed_over(self.text), *(Span(*m.span()) for found in said for m in found)]
+    def told(self) -> list[Token]:
+        """The content words of the answer."""
+        return [t for t in self.said.tokens if t.text not in STOP]
 
     def region(self, comparison: GoldComparison) -> tuple[int, int]:
         """Return the part of the text in which an answer of a gold's kind stands."""
@@ -846,7 +835,7 @@ _TIMED = regex(
 )
 _COUNTED = regex(r"\bhow (?:many|much)\b|\bnumbers? of\b|\bpopulation\b", re.IGNORECASE)
 
-OTHER_NAME, BROKEN_OFF = "another name", "broken off"
+OTHER_NAME = "another name"
 _NAME_GAP = regex(r"[ \u00a0]|[-\u2010\u2011'\u2019]|\. ?")
 
 
@@ -858,8 +847,7 @@ def _run(said: MatchedText, hit: Hit) -> tuple[int, int]:
     """Return the first and last token of the name that a hit stands in: "Theo van [Gogh]"."""
 
     def joins(i: int, k: int) -> bool:
-        the = " " * (said.tokens[i].text == "of")  # "Republic of the Congo"
-        gap = said.text[said.tokens[i].end : said.tokens[k].start].replace(" the ", the)
+        gap = said.text[said.tokens[i].end : said.tokens[k].start]
         short = len(said.tokens[i].raw) <= 3
         return bool(_NAME_GAP.fullmatch(gap)) and ("." not in gap or short)
 
@@ -929,12 +917,6 @@ def _same_name(said: MatchedText, asked: MatchedText, form: GoldForm) -> list[Hi
 #: a formula that a digit makes another of: "H2O" in "H2O2"
 _FORMULA = regex(r"CO|NO|SO|(?=\D*\d)(?:[A-Z][a-z]?[0-9]*)+")
 _ANOTHER = regex(r"[0-9\u2080-\u2089](?!\d)")
-#: asks for a work, of which a numeral makes another
-_WORK = regex(
-    r"\b(?:what|which)\s(?:\S{1,40}\s){0,3}"
-    rf"(?:{alternatives(lexicon_words('things', 'matching.work'))})\b",
-    re.IGNORECASE,
-)
 
 
 def _candidate(case: MatchedCase, form: GoldForm, hit: Hit, why: str) -> Candidate:
@@ -948,23 +930,15 @@ def _candidate(case: MatchedCase, form: GoldForm, hit: Hit, why: str) -> Candida
     named = form.value[:1].isupper() and not ("," in form.value or LISTED.search(form.value))
     if not named or not any(t.capital and t.text in known for t in inside):
         return Candidate(start, end, why)
-    name, compared = Hit(*_run(said, hit), why), partial(compare_names, form.value)
-    countries, doubted = country_names(said.written(name)), frozenset(("same", "unsure"))
-    apart = bool(countries and country_names(form.value)) and form.value not in countries
-    if hit.why in ("phrase", "glued") and not apart:
-        work = _WORK.search(case.question) is not None
-        after = name.last if work else min(hit.last + 1, name.last)
-        numbered = any(_numbered(said, i) for i in range(hit.last + 1, after + 1))
-        # "Martin Luther [King]", but not "Ann Bo [Football Club]"
-        person = form.person and after > hit.last and said.tokens[after].text not in CLASSES
-        if not numbered and not (person and compared(said.written(hit)) == "same"):
+    if hit.why in ("phrase", "glued"):
+        if hit.last + 1 == len(said.tokens) or not _numbered(said, hit.last + 1):
             return Candidate(start, end, why)
-        name = hit._replace(last=after if numbered else hit.last + 1)
-        if work and said.tokens[after].text != "1":
-            doubted = frozenset(("same",))  # "Rocky II"; but "Ramesses II" may be "Ramesses"
+        name = hit._replace(last=hit.last + 1)
+    else:
+        name = Hit(*_run(said, hit), why)
     first, last = said.tokens[name.first], said.tokens[name.last]
     part = first is last and first.text in known and len(known) > 1
-    if not apart and (part or compared(said.written(name)) in doubted):
+    if part or compare_names(form.value, said.written(name)) != "different":
         return Candidate(start, end, why)
     return Candidate(first.start, last.end, OTHER_NAME)
 
@@ -1083,9 +1057,9 @@ _BEFORE_ERA = regex(r"\bb\.?\s?c\b|\bbefore christ", re.IGNORECASE)
 def _amounts(text: str, count: bool, asked: str = "BC") -> list[WrittenQuantity]:
     """Return the amounts of a text: no part of a date, nor a rank when "how many" is asked.
 
-    "79 BC" is not 79, unless a year BC was ``asked`` for: "12 BC athletes" are counted.
+    "79 BC" is not 79, unless a year BC was ``asked`` for.
     """
-    values, era = value_dates(text), not (count or _BEFORE_ERA.search(asked))
+    values, era = value_dates(text), not _BEFORE_ERA.search(asked)
     dates = [
         # "AD 336" stays, of "25 December AD 336" too
         (d.start, text.rfind(str(d.year), d.start, d.end) if 0 < (d.year or 0) < 1000 else d.end)
@@ -1108,8 +1082,8 @@ def _amounts(text: str, count: bool, asked: str = "BC") -> list[WrittenQuantity]
 
 _NONE = regex(
     rf"(?:(?<!to )\b(?:{alternatives(lexicon_words('negations', 'matching.none'))})\b"
-    rf"|\b(?:{alternatives(lexicon_words('negations', 'matching.no'))})\s++(?:\w++\s)??"
-    r"([^\W\d_]++))(?=[\s)]*+(?:[.,;!]|$))",
+    rf"|\b(?:{alternatives(lexicon_words('negations', 'matching.no'))})\s++([^\W\d_]++))"
+    r"(?=[\s)]*+(?:[.,;!]|$))",
     re.IGNORECASE,
 )
 
@@ -1160,8 +1134,8 @@ def _compare(case: MatchedCase, gold: Gold, value: str, part: bool) -> GoldCompa
 
 
 _ANSWER = regex(
-    r"\b(?:the|my|final|correct) answer (?:is|would be|should be)\b|\b(?:final )?answer ?[:=]"
-    r"|####|</think>|\\boxed\{",
+    r"\b(?:the|my|final|correct) answer (?:is|would be|should be)\b|\banswer ?[:=]|####|</think>"
+    r"|\\boxed\{",
     re.IGNORECASE,
 )
 #: what every plain text with such a conclusion holds
@@ -1182,33 +1156,21 @@ def concluded(text: str, numeric: bool) -> int:
     return at
 
 
-@lru_cache(maxsize=128)
-def _passed_over(text: str) -> list[Span]:
-    """Return the options that a text lists where its end chooses another: "B", "I choose Ada"."""
-    end = len(text.rstrip(" .!?*)}$\n"))
-    at = max(concluded(text, numeric=False), sentence_span(text, end, end)[0])
-    options, last = options_of(text[:at]), matched_text(text[at:])
-    chosen = [
-        option
-        for letter, option in options.items()
-        if any(t.raw == letter for t in last.tokens)
-        or ((words := content(tokens(worded(text, option)))) and all(map(last.locate, words)))
-    ]
-    return [option for option in options.values() if len(chosen) == 1 and option not in chosen]
+_CHOICE = regex(r"\s*[*($]*(?P<letter>[A-H])[*).}$]*\s*\Z")
+_OPTION = regex(r"(?<!\S)[*(]*(?P<letter>[A-H])[).:]\**\s+.*?(?=\s+[*(]*[A-H][).:]\**\s|\n|\Z)")
 
 
-@lru_cache(maxsize=4096)
-def _with_letters(question: str, golds: tuple[Gold, ...]) -> tuple[Gold, ...]:
-    """Return golds of which one that is an option of the question has its letter and its words."""
-    options = {one: worded(question, span) for one, span in options_of(question).items()}
-    found = list(golds)
-    for n, gold in enumerate(golds):
-        names = {fold(name.strip(" .:*()")) for name in gold.names}
-        meant = [one for one in options if one.casefold() in names]
-        for one in meant or [one for one in options if fold(options[one]) in names]:
-            more = (f"{one}) {options[one]}", options[one], one)
-            found[n] = msgspec.structs.replace(gold, aliases=(*gold.aliases, *more))
-    return tuple(found)
+def _passed_over(case: MatchedCase, one: Candidate) -> bool:
+    """Tell whether a place is in a list of options of which another is chosen by its letter."""
+    choice = _CHOICE.match(case.text, concluded(case.text, numeric=False))
+    options = list(_OPTION.finditer(case.text, 0, choice.start())) if choice else []
+    letters = "".join(option["letter"] for option in options)
+    if not choice or choice["letter"] not in letters or not "ABCDEFGH".startswith(letters):
+        return False
+    return any(
+        option.start() <= one.start < option.end() and option["letter"] != choice["letter"]
+        for option in options
+    )
 
 
 _COPULAS = lexicon_words("auxiliaries", "matching.copula")
@@ -1259,9 +1221,7 @@ def _rejected(case: MatchedCase, one: Candidate, comparison: GoldComparison) -> 
         return one.why
     kind = comparison.kind
     low, high = case.region(comparison)
-    if not low <= one.start < high or any(
-        option.start <= one.start and one.end <= option.end for option in case.others
-    ):
+    if not low <= one.start < high or _passed_over(case, one):
         return "in passing"
     if not denies(case.asked.tokens) and denied(case.said, one.start, one.end):
         return "denied"
@@ -1271,10 +1231,15 @@ def _rejected(case: MatchedCase, one: Candidate, comparison: GoldComparison) -> 
         return "another place"
     if other_event(case.said, case.asked, one.start, one.end):
         return "another event"
-    said, place = case.said, span_tokens(case.said, one.start, one.end)
+    return "only mentioned" if one.why != "part" and _mentioned(case, one, kind) else None
+
+
+def _mentioned(case: MatchedCase, one: Candidate, kind: str) -> bool:
+    """Tell whether a candidate stands where another value is the answer."""
+    said = case.said
+    first, after = span_tokens(said, one.start, one.end)
     low = span_tokens(said, *sentence_span(said.text, one.start, one.end))[0]
-    value = Place(said.text, said.tokens, *place, low, kind, case.known)
-    return "only mentioned" if one.why != "part" and only_mentioned(value) else None
+    return only_mentioned(Place(said.text, said.tokens, first, after, low, kind, case.known))
 
 
 def _extra(case: MatchedCase, golds: Sequence[Gold], one: Candidate) -> tuple[int, int] | None:
@@ -1382,7 +1347,7 @@ def said_part(case: MatchedCase, value: str) -> Part | None:
     first = min(where[0] for where in places if where)
     together = window(found, said, 6 + 3 * len(found), len(found))
     place = _candidate(case, form, together or Hit(first, first, ""), "part")
-    told = [t for t in said.tokens if t.text not in STOP and not asked.locate(t)]
+    told = [t for t in case.told if not asked.locate(t)]
     words = list(dict.fromkeys(t.text for t in told))[:_MOST_WORDS]
     spelled = [1.0 if t in found else _spelling(t, words) for t in new]
     missing = sum(t.capital and not alike for t, alike in zip(new, spelled, strict=True))
@@ -1415,16 +1380,16 @@ def near_part(case: MatchedCase, golds: Sequence[Gold]) -> Part | None:
     return largest
 
 
+def _enough(part: Part) -> bool:
+    score = sum(PART_WEIGHTS[name] * value for name, value in part.features.items())
+    return score > log(PART_ENOUGH / (1 - PART_ENOUGH))
+
+
 _EDGES = " \t\r\n.!,;\"'\u2018\u2019\u201c\u201d"
 
 
 def _bare(text: str) -> str:
     return text.strip(_EDGES) or text.strip()
-
-
-def _folded(text: str) -> str:
-    """Return a text as words are compared, "E = mc^2" as "E=mc^2"."""
-    return fold(text.replace(" = ", "="))
 
 
 def _literal(value: str, text: str, said: str) -> Match | None:
@@ -1435,7 +1400,7 @@ def _literal(value: str, text: str, said: str) -> Match | None:
     bare = _bare(value)
     if not said or not bare:
         return None
-    whole = said == bare or (len(said) < 200 and _folded(said) == _folded(bare))
+    whole = said == bare or (len(said) < 200 and fold(said) == fold(bare))
     if whole or (bare in text and not any(c.isalnum() for c in bare)):
         shown = said if whole else bare
         return Match("correct", text.index(shown), text.index(shown) + len(shown), "same text")
@@ -1451,7 +1416,7 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
     agreed, or the wrong value where it can be told. Never raises, whatever the text. Of golds that
     are yes or no the answer's ``polarity`` counts.
     """
-    said, golds = _bare(text), _with_letters(question, tuple(golds))
+    said = _bare(text)
     for name in (name for gold in golds for name in gold.names):
         if (literal := _literal(name, text, said)) is not None:
             return literal
@@ -1480,20 +1445,13 @@ def match(question: str, golds: Sequence[Gold], text: str) -> Match:
                 wrong, kind = found, comparison.kind
     if rejected is not None:
         return rejected
-    bare = matched_text(_ANSWER.sub(" ", text)).tokens
-    words = [t for t in bare if t.text not in STOP or (case.choice and t.raw == "A")]
-    broken = not options_of(question) and _BREAKS_OFF.search(text) is not None
-    # "It was written by" repeats "Who wrote it?"
-    own = set(map(family_stem, case.asked.words)) if broken else frozenset[str]()
-    new = (t for t in words if not (case.asked.locate(t) or family_stem(t.text) in own))
-    if not words or not (case.choice or any(new)):
-        return Match("none", None, None, BROKEN_OFF if broken else "nothing said")
+    content = [t for t in case.said.tokens if t.text not in STOP]
+    if not content or (not case.choice and all(case.asked.locate(t) for t in content)):
+        return Match("none", None, None, "nothing said")
     if wrong and kind != "words":
         return Match("incorrect", *wrong, "differs")
     part = near_part(case, golds)
-    score = sum(PART_WEIGHTS[name] * v for name, v in part.features.items()) if part else -inf
-    enough = score > log(PART_ENOUGH / (1 - PART_ENOUGH))
-    if part and enough and not (len(golds) > 1 and _extra(case, golds, part.place)):
+    if part and _enough(part) and not (len(golds) > 1 and _extra(case, golds, part.place)):
         return Match("correct", part.place.start, part.place.end, part.place.why)
     start, end = wrong or (None, None)
     return Match("incorrect", start, end, "not found")
@@ -1528,7 +1486,7 @@ def _trace(question: str, gold: Gold, value: str) -> _Trace:
     other = [f for f in forms if f.whole] if _few(gold) else []
     return _Trace(
         bare,
-        _folded(bare),
+        fold(bare),
         not any(c.isalnum() for c in bare),
         dates,
         amount,
@@ -1574,7 +1532,6 @@ def agreeing(question: str, golds: Sequence[Gold], texts: Sequence[MatchedText])
 
     For many texts about something else, of which next to none agrees.
     """
-    golds = _with_letters(question, tuple(golds))
     traces = [_trace(question, gold, value) for gold in golds for value in gold.names]
     asked, polar = matched_question(question), gold_polarity(question, golds) is not None
     return [
@@ -1599,7 +1556,6 @@ _LINKS = regex(
     r"studied|causes?|wrote|makes?|produces?|of|in|at|for|to|from|with|on|within|into)\b|:",
     re.IGNORECASE,
 )
-_BREAKS_OFF = regex(rf"(?:{_LINKS.pattern})(?:\s++(?:the|an?)\b)?[\s*_]{{0,99}}+\Z")
 _NOT_A_NAME = STOP | lexicon_words("talk", "matching.name") | MONTHS.keys()
 _APOSTROPHE = regex("['\u2019]")
 _IN = regex(r"\b(?:in|at|near|into|within)\s+(?:the\s+)?$", re.IGNORECASE)

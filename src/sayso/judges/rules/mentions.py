@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 
 import msgspec
 
-from sayso.judges.english.questions import options_of
 from sayso.judges.patterns import regex
 from sayso.judges.rules.reading import (
     FUNCTION,
     AskedAspect,
     CueMark,
     Sentence,
+    StanceWord,
     has_kind,
     marks_of,
     sentences_of,
@@ -30,6 +30,7 @@ from sayso.judges.rules.silence import (
     NEGATIONS,
     TURNS,
     clauses_of_silence,
+    options_of,
     said_in,
     silence_words,
     speaks_of_itself,
@@ -142,25 +143,26 @@ def _without_mentions(
     for mark in marks:
         if _is_named(row, mark):
             hidden.update(range(mark.start, mark.end))
-    if not hidden and alone and _asks(aspect.question, "meant") and not speaks_of_itself(row):
-        # a few words are all that is said: "perhaps"
-        said = [at for at, word in enumerate(row) if word.raw[0].isalnum()]
-        cued = sum(mark.end - mark.start for mark in marks)
-        hidden.update(said if len(said) <= min(_FEW, cued + 1) else ())
+    if not hidden and alone and _asks(aspect.question, "meant") and _is_all(row, marks):
+        hidden.update(at for at, word in enumerate(row) if word.raw[0].isalnum())
     if not hidden and _asks_what_was_said(aspect.question):
         hidden = _reported(row, marks, aspect)
     if not hidden:
         return row
-    # as names, which mean nothing to the reader; signs stay
-    name = partial(msgspec.structs.replace, text="quoted", raw="Quoted", capital=True, opens=False)
-    told = (at in hidden and word.raw[0].isalnum() for at, word in enumerate(row))
-    return tuple(name(w) if quoted else w for w, quoted in zip(row, told, strict=True))
+    return tuple(_as_name(word) if at in hidden else word for at, word in enumerate(row))
 
 
 def _quote_at(quoted: Sequence[tuple[int, int]], place: int) -> int:
     """Return which of the quoted spans holds a place of the text, -1 for none."""
     at = bisect_right(quoted, (place, 1 << 60)) - 1
     return at if at >= 0 and place < quoted[at][1] else -1
+
+
+def _as_name(word: StanceWord) -> StanceWord:
+    """Return a word as a name, which means nothing to the reader; signs stay."""
+    if not word.raw[0].isalnum():
+        return word
+    return msgspec.structs.replace(word, text="quoted", raw="Quoted", capital=True, opens=False)
 
 
 def _is_named(row: Sentence, mark: CueMark) -> bool:
@@ -188,6 +190,13 @@ def _is_titled(rest: Sentence) -> bool:
     )
 
 
+def _is_all(row: Sentence, marks: Sequence[CueMark]) -> bool:
+    """Whether a few words are all that is said, not of the writer: "perhaps"."""
+    said = [word for word in row if word.raw[0].isalnum()]
+    cued = sum(mark.end - mark.start for mark in marks)
+    return len(said) <= _FEW and len(said) <= cued + 1 and not speaks_of_itself(row)
+
+
 def _reported(row: Sentence, marks: Sequence[CueMark], aspect: AskedAspect) -> set[int]:
     """Return the words of what somebody says: "The minister answered that he did not know"."""
     if speaks_of_itself(row):
@@ -211,12 +220,16 @@ def _is_said(row: Sentence, at: int, aspect: AskedAspect) -> bool:
         return False  # "the mayor's reply", "declined to say"
     if before[0] == "as" or not _OPENERS.isdisjoint(before):
         return False
-    asked = (word.text for row in sentences_of(aspect.question[-2000:]) for word in row)
-    sources = silence_words("sources")
-    if not sources.isdisjoint(before) and sources.isdisjoint(asked):
+    if not _asks_source(aspect.question) and not silence_words("sources").isdisjoint(before):
         return False  # "The text says that it is not known"
     own = before[1 + max((n for n, text in enumerate(before) if text == "and"), default=-1) :]
     return NEGATIONS.isdisjoint(own) and _DENIALS.isdisjoint(own)
+
+
+@lru_cache(maxsize=8192)
+def _asks_source(question: str) -> bool:
+    words = {word.text for row in sentences_of(question[-2000:]) for word in row}
+    return not silence_words("sources").isdisjoint(words)
 
 
 def _complement(row: Sentence, at: int) -> tuple[int, int]:

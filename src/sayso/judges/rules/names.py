@@ -130,7 +130,7 @@ def name_key(text: str) -> tuple[str, ...]:
             key.append(_NUMERALS[t.raw])
         elif t.text in ("no", "number", "nr") and after is not None and after.number:
             continue
-        elif i == 0 and after and len(t.raw) < 4 and t.raw.isupper() and t.raw.lower() == t.text:
+        elif i == 0 and after and t.raw.isupper() and 2 <= len(t.raw) <= 3 and t.text.isalpha():
             key.extend([t.text] if after.raw.isupper() else t.text)
         elif key and key[-1] + t.text in _VARIANTS:
             key[-1] += t.text  # "Tse-tung"

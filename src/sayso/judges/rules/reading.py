@@ -405,10 +405,16 @@ class MaskedSentence(NamedTuple):
 
 def _masked(row: Sentence, aspect: AskedAspect) -> MaskedSentence:
     symbols = tuple(mask(row, aspect))
-    # "Is she alive, or has she died?" is answered by a word of its own
-    whether = aspect.kind == "any" and asks_whether(aspect.question)
-    value = has_kind(row, aspect) or (whether and not values_in(row, "any") <= aspect.names)
+    value = has_kind(row, aspect) or (aspect.kind == "any" and _answers_whether(row, aspect))
     return MaskedSentence(symbols, value, len(row), row[-1].text == "?")
+
+
+def _answers_whether(row: Sentence, aspect: AskedAspect) -> bool:
+    """Whether a sentence says something of what a question asks to be so or not.
+
+    "Is she alive, or has she died?" is answered by a word of its own.
+    """
+    return asks_whether(aspect.question) and bool(values_in(row, "any") - aspect.names)
 
 
 def _home_of(rows: Sequence[MaskedSentence]) -> int:

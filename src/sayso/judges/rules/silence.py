@@ -9,7 +9,7 @@ things about it") withholds nothing. The words are in ``judges/data/lexicon.txt`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 
@@ -18,8 +18,7 @@ import numpy as np
 from sayso.judges.english.families import family_stem
 from sayso.judges.english.lexicon import lexicon_rows, lexicon_words, written_out
 from sayso.judges.english.numbers import MONTH_NAMES, NUMBER_WORDS
-from sayso.judges.english.questions import FIRST_VERB, asks_whether, options_of, worded
-from sayso.judges.english.sentences import Span
+from sayso.judges.english.questions import FIRST_VERB, asks_whether
 from sayso.judges.patterns import regex
 from sayso.judges.rules.reading import (
     FUNCTION,
@@ -53,25 +52,21 @@ _NONE = frozenset({"no", "zero"})
 
 
 @cache
-def _listed(name: str) -> tuple[str, ...]:
-    """Return the phrases of a row of [silence]."""
-    rows = (row.partition(": ") for row in lexicon_rows("silence"))
-    return tuple(one for own, _, told in rows if own == name for one in told.split(" | "))
-
-
-@cache
 def silence_words(name: str) -> frozenset[str]:
     """Return the words of a row of [silence]."""
-    return frozenset(word for phrase in _listed(name) for word in phrase.split())
+    rows = (row.partition(": ") for row in lexicon_rows("silence"))
+    return frozenset(word for own, _, words in rows if own == name for word in words.split())
 
 
 @cache
 def _sayings(name: str) -> dict[str, tuple[tuple[str, ...], ...]]:
     """Return the phrases of a row of [silence] by their first words, the longest first."""
     found: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in _listed(name):
-        words = tuple(part for word in phrase.split() for part in written_out(word))
-        found.setdefault(words[0], []).append(words)
+    for row in lexicon_rows("silence"):
+        own, _, phrases = row.partition(": ")
+        for phrase in phrases.split(" | ") if own == name else ():
+            words = tuple(part for word in phrase.split() for part in written_out(word))
+            found.setdefault(words[0], []).append(words)
     return {first: tuple(sorted(own, key=len, reverse=True)) for first, own in found.items()}
 
 
@@ -110,12 +105,11 @@ def without_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
     """
     if _answers_by_denial(rows, aspect):
         return _only(chances, ("committed", "hedged"))
-    if _CLOSED.search(aspect.question):
+    if _is_closed(aspect.question):
         return chances
+    if len(rows) == 1 and _is_null(rows[0], aspect):
+        return _only(chances, _withheld(rows))
     withheld = _withheld(rows)
-    words = [word.text for row in rows for word in row if word.raw[0].isalnum()]
-    if len(words) == 1 and words[0] in silence_words("null") and aspect.kind != "number":
-        return _only(chances, withheld)  # a word for nothing; "none" counts to zero, too
     parts = [(clause, row) for row in rows for clause in clauses_of_silence(row)]
     clauses = [clause for clause, _ in parts]
     kinds = [_silent(clause, row, aspect) for clause, row in parts]
@@ -133,6 +127,11 @@ def without_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
             return chances  # "Ada Bo wrote it. There is no book of hers besides."
         told = [c for c in told if _asked_in(c, aspect) and not _denies(c)]
     return _only(chances, ("hedged", *withheld) if told else withheld)
+
+
+@lru_cache(maxsize=8192)
+def _is_closed(question: str) -> bool:
+    return _CLOSED.search(question) is not None
 
 
 def _answers_by_denial(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
@@ -205,15 +204,11 @@ def _silent(clause: Sentence, row: Sentence, aspect: AskedAspect) -> str:
     ):
         return ""
     for kind in ("doubted", "absent"):
-        # not where a phrase only takes up a word of the question: "Which fictional country ...?"
-        own = [w.text not in FUNCTION and family_stem(w.text) in aspect.asked for w in clause]
-        marks = [m for m in said_in(clause, kind) if not any(own[m.start : m.end])]
+        marks = [m for m in said_in(clause, kind) if not _is_asked(clause, m, aspect)]
         if kind == "doubted" and aspect.kind != "any" and not speaks_of_itself(clause):
             marks += said_in(clause, "faded")  # "Its date is lost", but not "What became of it?"
         if kind == "absent":
-            # "No country named Ambria exists"
-            spots = [n for n, w in enumerate(clause) if w.text in silence_words("existing")]
-            marks += [CueMark(n, n + 1, "absent") for n in spots if _denies(clause)]
+            marks += _no_such(clause)
             if aspect.kind == "number":
                 continue  # "There are no moons" counts them
         elif clause[0].text in silence_words("persons") and (
@@ -226,11 +221,22 @@ def _silent(clause: Sentence, row: Sentence, aspect: AskedAspect) -> str:
     return ""
 
 
+def _no_such(clause: Sentence) -> list[CueMark]:
+    """Return where a clause denies that something exists: "No country named Ambria exists"."""
+    spots = [at for at, word in enumerate(clause) if word.text in silence_words("existing")]
+    return [CueMark(at, at + 1, "absent") for at in spots if _denies(clause)]
+
+
 def _is_whole(clause: Sentence, row: Sentence) -> bool:
     """Whether a clause is a statement of its own, not a part of a list: "..., and the unknown"."""
-    ends = [next((w for w in words if w.raw[0].isalnum()), None) for words in (row, reversed(row))]
-    whole = ends == [clause[0], clause[-1]]
-    return whole or any(word.text in silence_words("verbs") for word in clause)
+    words = sum(word.raw[0].isalnum() for word in row)
+    return len(clause) == words or any(word.text in silence_words("verbs") for word in clause)
+
+
+def _is_asked(clause: Sentence, mark: CueMark, aspect: AskedAspect) -> bool:
+    """Whether a phrase only takes up a word of the question: "Which fictional country ...?"."""
+    words = clause[mark.start : mark.end]
+    return any(w.text not in FUNCTION and family_stem(w.text) in aspect.asked for w in words)
 
 
 @cache
@@ -259,6 +265,12 @@ def _rest(clause: Sentence, marks: Sequence[CueMark], aspect: AskedAspect, kind:
         if word.text not in FUNCTION or word.text in of_others:
             rest.append(word.text)
     return rest
+
+
+def _is_null(row: Sentence, aspect: AskedAspect) -> bool:
+    """Whether all that is written is a word for nothing; "none" counts to zero, too."""
+    words = [word.text for word in row if word.raw[0].isalnum()]
+    return len(words) == 1 and words[0] in silence_words("null") and aspect.kind != "number"
 
 
 def _tells(row: Sentence, aspect: AskedAspect) -> bool:
@@ -414,8 +426,19 @@ def _initial(row: Sentence, at: int) -> bool:
 
 # ---- options of the question
 
+#: an option on a line of its own: "(A). Very", "B) Somewhat"
+_OPTION = regex(r"^[ \t]*+\(?([A-Z])[).][.)]?[ \t]++(\S.*)$", re.M)
 
-def _chosen(row: Sentence, options: Mapping[str, Span]) -> str:
+
+@lru_cache(maxsize=1024)
+def options_of(question: str) -> dict[str, str]:
+    """Return the options of a question by their letters; none where it lists fewer than two."""
+    found = _OPTION.findall(question[-4000:]) if "\n" in question else []
+    options = {letter: text.strip(" .").lower() for letter, text in found}
+    return options if len(options) > 1 else {}
+
+
+def _chosen(row: Sentence, options: dict[str, str]) -> str:
     """Return the letter with which a sentence opens: "(B). Somewhat", "B", "C: not at all"."""
     first = row[1:3] if row[0].text == "(" else row[:2]
     if not first or first[0].raw not in options:
@@ -433,9 +456,15 @@ def with_option(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect) 
     letter = _chosen(rows[0], options) if options else ""
     if not letter:
         return chances
-    if worded(aspect.question, options[letter]).lower() in _listed("declined"):
+    if options[letter] in _declined():
         return _only(chances, ("refused_by_policy",))
     return _only(chances, ("committed", "hedged"))
+
+
+@cache
+def _declined() -> frozenset[str]:
+    (row,) = (row for row in lexicon_rows("silence") if row.startswith("declined: "))
+    return frozenset(row.removeprefix("declined: ").split(" | "))
 
 
 # ---- what is left to whoever is asked
@@ -450,12 +479,9 @@ def without_opinion(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
     "This is subjective and depends on the individual." The first thing that is said must be that,
     and nothing but that and withholding may follow; "(A). Good, but tastes differ" chooses.
     """
-    options, question = options_of(aspect.question), aspect.question
-    first = next(iter(options.values()), Span(len(question), 0)).start
-    text = sentences_of(question[max(0, first - 4000) : first])
-    asking = [row for row in text if row[-1].text == "?"] or text
-    if any(word.text in silence_words("depending") for row in asking for word in row):
+    if _asks_on_what(aspect.question):
         return chances  # "What does the fee depend on?" "On the person."
+    options = options_of(aspect.question)
     if any(_letters(row, options) for row in rows):
         return chances
     if aspect.kind != "any" and any(_gives(row, aspect) for row in rows):
@@ -474,6 +500,14 @@ def without_opinion(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
     return _only(chances, _withheld(rows)) if left else chances
 
 
+@lru_cache(maxsize=8192)
+def _asks_on_what(question: str) -> bool:
+    """Whether a question asks what something depends on; its options and its text do not count."""
+    rows = sentences_of(_OPTION.sub("", question[-4000:]))
+    asking = [row for row in rows if row[-1].text == "?"] or rows
+    return any(word.text in silence_words("depending") for row in asking for word in row)
+
+
 def _left_to_opinion(clause: Sentence) -> bool:
     if next(said_in(clause, "opinion"), None) is not None:
         return True
@@ -487,7 +521,7 @@ def _left_to_opinion(clause: Sentence) -> bool:
     return False
 
 
-def _letters(row: Sentence, options: Mapping[str, Span]) -> bool:
+def _letters(row: Sentence, options: dict[str, str]) -> bool:
     """Whether a sentence has a letter of an option in brackets, or opens with one."""
     if not options:
         return False
@@ -515,7 +549,7 @@ def without_premise(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
     if len(rows) > 1 or aspect.kind == "number" or not _denies(row):
         return chances
     terms = (word.strip(".,?!") for word in aspect.question.lower().split())
-    if _CLOSED.search(aspect.question) or not NEGATIONS.isdisjoint(
+    if _is_closed(aspect.question) or not NEGATIONS.isdisjoint(
         chain.from_iterable(map(written_out, terms))
     ):
         return chances
@@ -586,7 +620,7 @@ def without_other_gap(chances: Floats, rows: Sequence[Sentence], aspect: AskedAs
         return chances
     parts = [clause for row in rows for clause in _parts(row)]
     missing = [bool(_missing(c)) or _says_not(c) for c in parts]
-    if not any(missing) or missing[0] or _CLOSED.search(aspect.question):
+    if not any(missing) or missing[0] or _is_closed(aspect.question):
         return chances
     for clause, gap in zip(parts, missing, strict=True):
         if gap and _says_no_more(clause):
@@ -705,13 +739,18 @@ def _tells_more(clause: Sentence, aspect: AskedAspect) -> bool:
     )
 
 
+@cache
+def _contrasts() -> tuple[frozenset[str], ...]:
+    (row,) = (row for row in lexicon_rows("silence") if row.startswith("contrast: "))
+    return tuple(frozenset(part.split()) for part in row.removeprefix("contrast: ").split(" | "))
+
+
 @lru_cache(maxsize=8192)
 def _told_apart(question: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """Return the words by which a question means one of several, each with the whole set."""
     words = frozenset(word.strip(".,?!'\"").lower() for word in question[-2000:].split())
     years = frozenset(word for word in words if len(word) == 4 and word.isdigit())
-    groups = (frozenset(phrase.split()) for phrase in _listed("contrast"))
-    sets = [(words & group, group) for group in groups]
+    sets = [(words & group, group) for group in _contrasts()]
     return (*((mine, group) for mine, group in sets if mine), *([(years, years)] if years else []))
 
 
@@ -773,7 +812,7 @@ def without_any_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAs
     words = tuple(word for row in rows for word in row)
     if not _denies(words) or any(word.name or word.text[0].isdigit() for word in words):
         return chances
-    if _CLOSED.search(aspect.question) or "\n" in aspect.question:
+    if _is_closed(aspect.question) or "\n" in aspect.question:
         return chances
     if aspect.kind in ("date", "number"):
         empty = not any(word.text in _AMOUNTS for word in words)
