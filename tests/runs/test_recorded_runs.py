@@ -242,12 +242,16 @@ def test_mistakes_in_the_command_are_one_line(
         (["--name", "x"], "--name is for one model"),
         (["--price", "1,2"], "price applies only if a model is asked"),
         (["--set", "answer.temperature=0.3"], "answer.temperature applies only if a model is"),
-        (["--set", "draws.temperature=0.3"], "draws.temperature applies only if a model is"),
     ):
         assert cli.execute([*argv, *more]) == 2, more
         error = capsys.readouterr().err.strip()
         assert told in error, error
         assert "\n" not in error
+    # how recorded draws were made is no setting of a request
+    assert cli.execute([*argv, "--set", "draws.temperature=0.3", "--dry-run"]) == 0
+    argv[1] = "faithfulness"
+    assert cli.execute([*argv, "--set", "sample_prompt=same"]) == 2
+    assert "sample_prompt applies only if a model is asked" in capsys.readouterr().err
     assert cli.execute(["run", "selective", "--set", "logprobs=none"]) == 2
     assert "only for --answers" in capsys.readouterr().err
     assert not Path("runs").exists()

@@ -236,7 +236,6 @@ class AnswerReader:
                 return Seen({}, "missing", tuple(bad))
             verdict = judge_rules(row.question, NO_VALUE, row.answer)
             stance, unread = verdict.stance, verdict.problem
-            unread = "empty" if stance == "omitted" else unread
             self._forget(len(row.question) + len(row.answer))
         score = own.score if own.score is not None else self._score_of(row)
         right = own.right if own.right is not None else row.human
@@ -245,7 +244,8 @@ class AnswerReader:
             right = {"correct": 1.0, "incorrect": 0.0}.get(content or "")
         unanswerable = row.answerable is False and not row.gold
         read = OwnFields(stance, score, right)
-        return self._seen(read, row.answerable, unanswerable, bad)._replace(unread=unread)
+        seen = self._seen(read, row.answerable, unanswerable, bad)
+        return seen._replace(unread=unread or seen.unread)
 
     def _seen(
         self, own: OwnFields, answerable: bool | None, unanswerable: bool, bad: list[BadValue]
@@ -261,8 +261,8 @@ class AnswerReader:
         error = answer_error(own.stance, own.right, unanswerable=unanswerable)
         if error is not None:
             outcomes["error"] = error
-        states = states_value(own.stance)
-        return Seen(outcomes, None, tuple(bad), states, own.right is not None)
+        unread = "empty" if own.stance == "omitted" else None
+        return Seen(outcomes, unread, tuple(bad), states_value(own.stance), own.right is not None)
 
     def _above(self, score: float | None) -> dict[str, int]:
         if self.guard is None or score is None:

@@ -347,7 +347,7 @@ def labels_needed(
     passes where P(Bin(K, alpha) <= E) <= delta; both sums are exact. ``missed`` wrong answers are
     added to K and E of the test, however many labels there are. The risk is taken as
     (wrong + 1/2) / (answered + 1): no error in few answers is no risk of 0. ``None`` where the
-    risk is not below alpha, or where more than :data:`MOST_LABELS` are needed.
+    risk is not below alpha, or where more than about :data:`MOST_LABELS` are needed.
     """
     if not answered:
         return None
@@ -357,7 +357,7 @@ def labels_needed(
     low, high = 0, 8
     while power(high, share, risk, alpha, delta, missed) < CHANCE:
         low, high = high, 2 * high
-        if high > 2 * MOST_LABELS:
+        if low > MOST_LABELS:
             return None
     while high - low > max(1, high // 200):
         middle = (low + high) // 2

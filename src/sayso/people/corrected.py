@@ -42,6 +42,8 @@ from sayso.storage.run_folder import CORRECTED, RunFolder, has_labels_file
 #: how much of a signature says that a number was corrected, and how
 PART = "corrected"
 WAYS = {"corrected": "ppi@1", "alone": "labels-alone"}
+#: the share of the items of which people may have left out all that was drawn
+FEW = 0.05
 
 
 class StageLabels(NamedTuple):
@@ -334,8 +336,8 @@ def unlike_run(
     Labels of texts that came back as they were are of answers that the model is surer of; ``gone``
     are those of other texts. A draw had as many items as it says, and one that is not stored as the
     chances of its labels say (the sum of 1/p, but for its error where items are gone, and for
-    groups without a label). Of a run that has more, it is no draw. A group of which people left out
-    all that was drawn is unlike the others.
+    groups without a label). Of a run that has more, it is no draw. Groups of which people left out
+    all that was drawn are unlike the others, and more than :data:`FEW` of the items.
     """
     designs, old = {one.design for one in labels}, (*gone, *store.of_old_texts())
     if again := {one.item for one in old if one.design in designs} - {one.item for one in labels}:
@@ -346,8 +348,9 @@ def unlike_run(
     told = {one.item for one in labels if not cannot_tell(one.verdict)}
     asked = told.union(*store.left_out(stage), (one.item for one in labels))
     every, held = ({strata.get((i.target, i.asked), "") for i in some} for some in (asked, told))
-    if lost := "; ".join(sorted(every - held - {""})):
-        return f"people gave no verdict on any drawn item of {lost}: label some of these"
+    lost = sorted(every - held - {""})
+    if sum(group in lost for group in strata.values()) > FEW * len(strata):
+        return f"people gave no verdict on any drawn item of {'; '.join(lost)}: label some of these"
     known = stage in kind_stages(source.folder, kind)
     items = {one.item: one for one in items_of(source, kind, stage)[1]} if known else {}
     for design in sorted(designs):

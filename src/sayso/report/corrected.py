@@ -134,11 +134,9 @@ def corrected_sentences(numbers: Sequence[CorrectedNumber]) -> list[str]:
 
 def draw_notes(numbers: Sequence[CorrectedNumber]) -> list[str]:
     """Return why labels may be no random sample: items without a verdict, and an unknown draw."""
-    most = {
-        what: max((getattr(one, of) for one in numbers), default=0)
-        for of, what in UNLABELED.items()
-    }
-    counts = in_one_phrase([f"{what} up to {most[what]:,}" for what in most if most[what]])
+    most = [max((getattr(one, of) for one in numbers), default=0) for of in UNLABELED]
+    each = zip(UNLABELED.values(), most, strict=True)
+    counts = in_one_phrase([f"{what} up to {number:,}" for what, number in each if number])
     told = f"Of the drawn items behind a corrected number, people {counts}: if these are the hard "
     texts = [f"{told}ones, corrected numbers are wrong."] if counts else []
     if chosen := sum(not one.drawn for one in numbers):

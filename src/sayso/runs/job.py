@@ -250,7 +250,7 @@ def check(job: Job) -> None:
     check_given(job.judge)
     if job.recorded is not None or job.texts is not None:
         chosen = given(job.options or job.plan.Settings())
-        useless = [n for n in chosen if n.startswith("answer.") or n in OF_SAMPLES]
+        useless = [n for n in chosen if n.startswith(("answer.", "sample_prompt"))]
         if job.recorded or not job.model:
             useless += [n for n in OF_ASKING if getattr(job, n) not in (None, "", vars(Job())[n])]
         if useless:
@@ -385,8 +385,6 @@ OF_ASKING = (
     *("thinking", "chat_template_kwargs", "system", "price", "model_version", "split", "fresh"),
     "stale_ok",
 )
-#: settings of the samples that it writes
-OF_SAMPLES = ("draws.temperature", "sample_prompt")
 
 
 def recorded_jobs(job: Job, models: Sequence[RecordedEngine]) -> list[Job]:

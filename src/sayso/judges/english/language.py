@@ -132,10 +132,8 @@ def is_english(text: str) -> bool:
     return foreign < 2 or foreign <= english or foreign < 0.18 * len(words)
 
 
-@lru_cache(maxsize=1)
-def _neutral() -> frozenset[str]:
-    """Return the small words of other languages that change nothing: "in"."""
-    return frozenset(plain_words(" ".join(phrases_of("neutral"))))
+#: small words of other languages that change nothing: "in"
+_NEUTRAL = frozenset(plain_words(" ".join(phrases_of("neutral"))))
 
 
 def says_more(text: str, golds: Sequence[str], questions: str) -> bool:
@@ -154,7 +152,7 @@ def says_more(text: str, golds: Sequence[str], questions: str) -> bool:
     if not scripts_of(bare) or ((said & _ENGLISH or quoted) and not _other_script(text)):
         return False
     asked = plain_words(questions)
-    new = {word: scripts_of(word) for word in said.difference(own, asked, _neutral())}
+    new = {word: scripts_of(word) for word in said.difference(own, asked, _NEUTRAL)}
     known = scripts_of(" ".join(golds) or questions)
     foreign = {word for word, scripts in new.items() if scripts - known}
     around = {w for w in new if said & own or longer or any(name in w for name in own)}

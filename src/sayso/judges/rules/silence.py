@@ -105,7 +105,7 @@ def without_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
     """
     if _answers_by_denial(rows, aspect):
         return _only(chances, ("committed", "hedged"))
-    if _is_closed(aspect.question):
+    if _CLOSED.search(aspect.question):
         return chances
     if len(rows) == 1 and _is_null(rows[0], aspect):
         return _only(chances, _withheld(rows))
@@ -127,11 +127,6 @@ def without_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspect
             return chances  # "Ada Bo wrote it. There is no book of hers besides."
         told = [c for c in told if _asked_in(c, aspect) and not _denies(c)]
     return _only(chances, ("hedged", *withheld) if told else withheld)
-
-
-@lru_cache(maxsize=8192)
-def _is_closed(question: str) -> bool:
-    return _CLOSED.search(question) is not None
 
 
 def _answers_by_denial(rows: Sequence[Sentence], aspect: AskedAspect) -> bool:
@@ -549,7 +544,7 @@ def without_premise(chances: Floats, rows: Sequence[Sentence], aspect: AskedAspe
     if len(rows) > 1 or aspect.kind == "number" or not _denies(row):
         return chances
     terms = (word.strip(".,?!") for word in aspect.question.lower().split())
-    if _is_closed(aspect.question) or not NEGATIONS.isdisjoint(
+    if _CLOSED.search(aspect.question) or not NEGATIONS.isdisjoint(
         chain.from_iterable(map(written_out, terms))
     ):
         return chances
@@ -620,7 +615,7 @@ def without_other_gap(chances: Floats, rows: Sequence[Sentence], aspect: AskedAs
         return chances
     parts = [clause for row in rows for clause in _parts(row)]
     missing = [bool(_missing(c)) or _says_not(c) for c in parts]
-    if not any(missing) or missing[0] or _is_closed(aspect.question):
+    if not any(missing) or missing[0] or _CLOSED.search(aspect.question):
         return chances
     for clause, gap in zip(parts, missing, strict=True):
         if gap and _says_no_more(clause):
@@ -812,7 +807,7 @@ def without_any_value(chances: Floats, rows: Sequence[Sentence], aspect: AskedAs
     words = tuple(word for row in rows for word in row)
     if not _denies(words) or any(word.name or word.text[0].isdigit() for word in words):
         return chances
-    if _is_closed(aspect.question) or "\n" in aspect.question:
+    if _CLOSED.search(aspect.question) or "\n" in aspect.question:
         return chances
     if aspect.kind in ("date", "number"):
         empty = not any(word.text in _AMOUNTS for word in words)
