@@ -85,15 +85,12 @@ def charts_drawn_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def read_once() -> Iterator[None]:
-    """Keep what never changes: versions of libraries, certificates, the questions sayso ships."""
-    import importlib.metadata
-
+    """Keep what never changes: certificates, and the questions that sayso ships."""
     import httpx2
 
     from sayso.datasets import LOADERS, shipped
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(importlib.metadata, "version", cache(importlib.metadata.version))
         patch.setattr(httpx2, "create_ssl_context", cache(httpx2.create_ssl_context))
         for name, load in LOADERS.items():
             if load.__module__ == shipped.__name__:
