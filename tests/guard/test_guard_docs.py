@@ -48,7 +48,7 @@ def test_the_commands_of_the_page_run(
     monkeypatch.chdir(tmp_path)
     answers(tmp_path / "answers.jsonl")
     run = ["run", "selective", "--answers", "answers.jsonl", "--nli", "rules", "--judge", "people",
-           "--set", "resamples=100", "--out", "runs/first"]  # fmt: skip
+           "--set", "resamples=100", "--out", "runs/selective"]  # fmt: skip
     assert cli.execute(run) == 0
     typed = commands(GUARD)
     assert len(typed) == 3
@@ -56,7 +56,7 @@ def test_the_commands_of_the_page_run(
         [[*words, "--nli", "rules"] if "answers.jsonl" in words else words for words in typed],
         capsys,
     )
-    for name in ("guard.json", "chosen.json", "runs/first/guard.json"):
+    for name in ("guard.json", "chosen.json", "runs/selective/guard.json"):
         assert Path(name).is_file(), name
 
 
