@@ -212,5 +212,5 @@ def test_methods_that_lack_claims_are_told_in_one_line() -> None:
         rows.append(Estimate("mean_decisiveness", place, n=3, missing=5))
         rows.append(Estimate("left_out", place + slice_of(reason="few draws"), value=5.0))
     (said,) = PROTOCOLS["faithfulness"].cautions(rows)
-    assert "(10 have too few draws): Short answers, Vanilla 5 of 8; Short answers, " in said
+    assert "(10 have too few draws). More than 5 % are left out in: Short answers, Vanilla" in said
     assert said.count("If these are the hedged ones") == 1
