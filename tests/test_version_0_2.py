@@ -71,6 +71,11 @@ def test_a_run_of_each_protocol_measures_as_it_did(protocol: str, tmp_path: Path
         if old is None:
             assert e.name == "answer_count"  # new since 0.2.0
             continue
+        if (e.name, ("form", "long")) == ("accuracy", e.where[0]):
+            # a fact that a paragraph omits is not right: it was left out
+            assert (now.numerator, now.denominator) == (old.numerator, 36)
+            assert 0 < (old.denominator or 0) < 36
+            continue
         assert now.value == pytest.approx(old.value)
         if not e.name.startswith("auroc"):  # whose intervals hold with heavy tails now
             assert (now.low, now.high) == pytest.approx((old.low, old.high))
